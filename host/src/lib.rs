@@ -1,0 +1,8 @@
+//! The host of xzatoma: it runs tools as WebAssembly components, each call in a fresh instance
+//! with exactly the authority that the calling agent holds.
+//!
+//! `docs/explanation/architecture.md` has the map and what may know what.
+
+pub mod policy;
+pub mod receipt;
+pub mod tool;
