@@ -3,6 +3,9 @@
 //!
 //! `docs/explanation/architecture.md` has the map and what may know what.
 
+pub mod capability;
+pub mod cli;
 pub mod policy;
 pub mod receipt;
+pub mod sandbox;
 pub mod tool;

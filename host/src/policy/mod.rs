@@ -7,34 +7,54 @@
 
 mod address;
 mod files;
+mod host;
 mod level;
 mod limits;
 mod narrow;
 mod network;
+mod path;
 mod programs;
 mod protected;
+mod rule;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use address::{AddressClass, classify};
-pub use files::{Access, DirGrant, Dirs, GuestPath, PathError, WORKSPACE};
+pub use files::{Access, DirGrant, Dirs};
+pub use host::HostName;
 pub use level::{Level, LevelOptions};
 pub use limits::Limits;
 pub use narrow::Dropped;
-pub use network::{HostName, HostRule, Network};
+pub use network::Network;
+pub use path::{GuestPath, PathError, WORKSPACE};
 pub use programs::{Confinement, Programs};
 pub use protected::{PROTECTED_NAME, is_protected_name};
+pub use rule::HostRule;
 
 /// A class of authority that a tool asks for, as in the contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Capability {
     FilesRead,
     FilesWrite,
     Http,
     Process,
+}
+
+impl fmt::Display for Capability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Capability::FilesRead => "files-read",
+            Capability::FilesWrite => "files-write",
+            Capability::Http => "http",
+            Capability::Process => "process",
+        })
+    }
 }
 
 /// How freely something may be done. Ordered: each allows less than the next.
@@ -46,6 +66,16 @@ pub enum Permission {
     /// The user is asked; where there is no user, denied.
     Ask,
     Allow,
+}
+
+impl fmt::Display for Permission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Permission::Deny => "deny",
+            Permission::Ask => "ask",
+            Permission::Allow => "allow",
+        })
+    }
 }
 
 /// Everything that one instance of one tool gets.

@@ -1,0 +1,252 @@
+//! The walk itself, in the order of the paths, on a thread of the host.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use ignore::Match;
+use ignore::overrides::Override;
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
+use rustix::io::Errno;
+use tokio::sync::mpsc::Sender;
+
+use super::batch::{Added, Batch};
+use super::ignores::Ignores;
+use super::{Counts, MAX_FILE};
+use crate::capability::bindings::scan::Options;
+use crate::capability::files::resolve::Located;
+use crate::capability::files::{DirectoryHandle, Roots};
+use crate::policy::is_protected_name;
+use crate::tool::ToolError;
+
+/// Each level keeps a directory open; deeper ones are counted as unreadable.
+const MAX_DEPTH: usize = 128;
+
+pub struct Tree {
+    start: Start,
+    /// The true guest path of the start, for what is hidden.
+    place: String,
+    /// From the granted directory to the start: ignore files speak of paths from there.
+    prefix: String,
+    ignores: Ignores,
+    overrides: Override,
+    options: Rules,
+    roots: Arc<Roots>,
+}
+
+struct Rules {
+    ignore_files: bool,
+    hidden: bool,
+    max_size: u64,
+}
+
+enum Start {
+    Directory(OwnedFd),
+    File { parent: Arc<OwnedFd>, name: String },
+}
+
+/// A directory on the way: what is left of its sorted entries.
+struct Frame {
+    fd: OwnedFd,
+    /// Relative to the start; empty there.
+    path: String,
+    entries: std::vec::IntoIter<(String, FileType)>,
+    ignores: Ignores,
+}
+
+/// The guest is gone: nobody waits for more.
+struct Gone;
+
+impl Tree {
+    pub fn open(
+        preopen: &DirectoryHandle,
+        located: &Located,
+        roots: &Arc<Roots>,
+        options: &Options,
+        overrides: Override,
+    ) -> Result<Tree, ToolError> {
+        let place = located.place.clone();
+        let cannot = |errno: Errno| match errno {
+            Errno::NOENT => ToolError::not_found(format!("{place} does not exist")),
+            errno => ToolError::failed(format!("{place} cannot be opened: {errno}")),
+        };
+        let stat = statat(&located.parent, &located.name, AtFlags::SYMLINK_NOFOLLOW).map_err(cannot)?;
+        let rules = Rules {
+            ignore_files: options.ignore_files,
+            hidden: options.hidden,
+            max_size: options.max_file_size.min(MAX_FILE),
+        };
+        let prefix = place[preopen.place.trim_end_matches('/').len()..].trim_start_matches('/');
+        let mut ignores = Ignores::default();
+        let start = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory => {
+                if rules.ignore_files {
+                    ignores = ignores_above(preopen, prefix).map_err(cannot)?;
+                }
+                Start::Directory(open_directory(&located.parent, &located.name).map_err(cannot)?)
+            }
+            FileType::RegularFile => {
+                Start::File { parent: Arc::clone(&located.parent), name: located.name.clone() }
+            }
+            _ => {
+                return Err(ToolError::denied(format!(
+                    "{place} is neither a regular file nor a directory"
+                )));
+            }
+        };
+        let (roots, prefix) = (Arc::clone(roots), prefix.to_owned());
+        Ok(Tree { start, place, prefix, ignores, overrides, options: rules, roots })
+    }
+
+    pub fn is_directory(&self) -> bool {
+        matches!(self.start, Start::Directory(_))
+    }
+
+    /// Reads everything into batches, until the end or until the guest has gone.
+    pub(super) fn read_into(self, batches: &Sender<Batch>, counts: &Counts) {
+        let mut output = Output { batch: Batch::new(), batches, counts };
+        // A guest that went away is the ordinary end of a search that found enough.
+        if self.walk(&mut output).is_ok() {
+            let _ = output.send();
+        }
+    }
+
+    fn walk(&self, output: &mut Output<'_>) -> Result<(), Gone> {
+        let fd = match &self.start {
+            Start::Directory(fd) => fd,
+            Start::File { parent, name } => {
+                return output.add(parent, name, name, self.options.max_size);
+            }
+        };
+        let mut stack = Vec::new();
+        match open_directory(fd, ".").and_then(|fd| self.frame(fd, String::new(), &self.ignores)) {
+            Ok(frame) => stack.push(frame),
+            Err(_) => Counts::add(&output.counts.unreadable, 1),
+        }
+        while let Some(frame) = stack.last_mut() {
+            let Some((name, kind)) = frame.entries.next() else {
+                stack.pop();
+                continue;
+            };
+            let path = join(&frame.path, &name);
+            let is_directory = kind == FileType::Directory;
+            if self.leaves_out(frame, &name, &path, is_directory) {
+                continue;
+            }
+            if !is_directory {
+                output.add(&frame.fd, &name, &path, self.options.max_size)?;
+                continue;
+            }
+            let (fd, ignores) = (open_directory(&frame.fd, &name), frame.ignores.clone());
+            match fd.and_then(|fd| self.frame(fd, path, &ignores)) {
+                Ok(below) if stack.len() < MAX_DEPTH => stack.push(below),
+                _ => Counts::add(&output.counts.unreadable, 1),
+            }
+        }
+        Ok(())
+    }
+
+    fn leaves_out(&self, frame: &Frame, name: &str, path: &str, is_directory: bool) -> bool {
+        if is_protected_name(name) {
+            return true;
+        }
+        if !self.roots.hidden().is_empty()
+            && self.roots.is_hidden(&format!("{}/{path}", self.place.trim_end_matches('/')))
+        {
+            return true;
+        }
+        match self.overrides.matched(path, is_directory) {
+            Match::Ignore(_) => return true,
+            Match::Whitelist(_) if !is_directory => return false,
+            _ => {}
+        }
+        (!self.options.hidden && name.starts_with('.'))
+            || (frame.ignores.any()
+                && frame.ignores.leaves_out(&join(&self.prefix, path), is_directory))
+    }
+
+    fn frame(&self, fd: OwnedFd, path: String, above: &Ignores) -> Result<Frame, Errno> {
+        let ignores = match self.options.ignore_files {
+            true => above.enter(&fd, &join(&self.prefix, &path)),
+            false => above.clone(),
+        };
+        let mut entries = Vec::new();
+        for entry in Dir::read_from(&fd)? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().to_str() else {
+                continue;
+            };
+            let kind = match entry.file_type() {
+                FileType::Unknown => {
+                    let stat = statat(&fd, name, AtFlags::SYMLINK_NOFOLLOW)?;
+                    FileType::from_raw_mode(stat.st_mode)
+                }
+                known => known,
+            };
+            if name != "."
+                && name != ".."
+                && matches!(kind, FileType::Directory | FileType::RegularFile)
+            {
+                entries.push((name.to_owned(), kind));
+            }
+        }
+        entries.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+        Ok(Frame { fd, path, entries: entries.into_iter(), ignores })
+    }
+}
+
+struct Output<'a> {
+    batch: Batch,
+    batches: &'a Sender<Batch>,
+    counts: &'a Counts,
+}
+
+impl Output<'_> {
+    fn add(&mut self, parent: &OwnedFd, name: &str, path: &str, max: u64) -> Result<(), Gone> {
+        match self.batch.add(parent, name, path, max) {
+            Ok(Added::Yes(bytes)) => {
+                Counts::add(&self.counts.files, 1);
+                Counts::add(&self.counts.bytes, bytes);
+            }
+            Ok(Added::TooLarge) => Counts::add(&self.counts.too_large, 1),
+            Ok(Added::NotAFile) | Err(_) => Counts::add(&self.counts.unreadable, 1),
+        }
+        match self.batch.is_full() {
+            true => self.send(),
+            false => Ok(()),
+        }
+    }
+
+    fn send(&mut self) -> Result<(), Gone> {
+        if self.batch.is_empty() {
+            return Ok(());
+        }
+        let full = std::mem::replace(&mut self.batch, Batch::new());
+        self.batches.blocking_send(full).map_err(|_| Gone)
+    }
+}
+
+fn open_directory(parent: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(parent, name, flags, Mode::empty())
+}
+
+/// The rules of the directories from the granted one down to where the walk starts.
+fn ignores_above(preopen: &DirectoryHandle, start: &str) -> Result<Ignores, Errno> {
+    let mut ignores = Ignores::default();
+    let mut here = open_directory(&preopen.fd, ".")?;
+    let mut path = String::new();
+    for name in start.split('/').filter(|name| !name.is_empty()) {
+        ignores = ignores.enter(&here, &path);
+        here = open_directory(&here, name)?;
+        path = join(&path, name);
+    }
+    Ok(ignores)
+}
+
+fn join(path: &str, name: &str) -> String {
+    match (path.is_empty(), name.is_empty()) {
+        (true, _) => name.to_owned(),
+        (_, true) => path.to_owned(),
+        _ => format!("{path}/{name}"),
+    }
+}
