@@ -108,8 +108,7 @@ fn copy_tree(from: &Place, to: &Place) -> Result<Copied> {
     let copying = || format!("copying {from} to {to}");
     // Everything is listed before anything is made: what is made may be inside, behind a link.
     let entries = survey(from)?;
-    let (staging, ()) =
-        stage::beside(&to.path, |path| system::create_dir(path)).context(copying)?;
+    let (staging, ()) = stage::beside(&to.path, system::create_dir).context(copying)?;
     let copied = fill(&from.path, &staging, &entries)
         .and_then(|copied| system::rename(&staging, &to.path).map(|()| copied));
     match copied {

@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn one_endless_line_is_cut_at_a_character() {
         let scratch = Scratch::new();
-        let place = scratch.file("wide", &"\u{20ac}".repeat(400_000));
+        let place = scratch.file("wide", "\u{20ac}".repeat(400_000));
         let output = read(&place, paged(0, 1)).unwrap();
         assert!(output.as_text().len() < MAX_ANSWER + 200);
         assert!(output.as_text().contains("was cut"));
@@ -288,7 +288,7 @@ mod tests {
         assert_eq!(read(&directory, ReadOptions::default()).unwrap_err().case(), "invalid-input");
         let missing = scratch.place("none");
         assert_eq!(read(&missing, ReadOptions::default()).unwrap_err().case(), "not-found");
-        let place = scratch.file("big", &"x".repeat(100));
+        let place = scratch.file("big", "x".repeat(100));
         assert_eq!(read_text(&place, 99).unwrap_err().case(), "limit-exceeded");
         assert_eq!(read_text(&place, 100).unwrap().map(|text| text.len()), Some(100));
     }

@@ -31,7 +31,7 @@ pub enum Level {
 /// What the user adds to a level.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct LevelOptions {
-    /// Directories that may be written under strict; the other levels write the whole workspace.
+    /// Directories that may be written, beside the workspace where the level allows that.
     pub write: Vec<GuestPath>,
     /// Further directories, under trusted.
     pub dirs: Vec<DirGrant>,
@@ -112,18 +112,14 @@ impl Level {
 
     fn dirs(self, options: &LevelOptions) -> Dirs {
         let workspace = |access| DirGrant { path: GuestPath::workspace(), access };
+        let writable =
+            options.write.iter().map(|path| DirGrant { path: path.clone(), access: Access::Write });
         match self {
-            Level::Strict => {
-                let writable = options
-                    .write
-                    .iter()
-                    .map(|path| DirGrant { path: path.clone(), access: Access::Write });
-                Dirs::new(writable.chain([workspace(Access::Read)]))
-            }
-            Level::Standard => Dirs::new([workspace(Access::Write)]),
-            Level::Trusted => {
-                Dirs::new(options.dirs.iter().cloned().chain([workspace(Access::Write)]))
-            }
+            Level::Strict => Dirs::new(writable.chain([workspace(Access::Read)])),
+            Level::Standard => Dirs::new(writable.chain([workspace(Access::Write)])),
+            Level::Trusted => Dirs::new(
+                writable.chain(options.dirs.iter().cloned()).chain([workspace(Access::Write)]),
+            ),
         }
     }
 

@@ -158,3 +158,21 @@ fn normalize(path: &Path) -> PathBuf {
     }
     answer
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_normalized_by_their_text() {
+        for (path, plain) in [
+            ("/a/b/../c", "/a/c"),
+            ("/a/./b/", "/a/b"),
+            ("/../../a", "/a"),
+            ("/a/..", "/"),
+            ("/a/..b/c..", "/a/..b/c.."),
+        ] {
+            assert_eq!(normalize(Path::new(path)), Path::new(plain));
+        }
+    }
+}

@@ -31,3 +31,37 @@ pub(super) fn hidden_below(tree: &Path, hidden: &[PathBuf]) -> Result<Vec<PathBu
     }
     Ok(below)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn below(tree: &str, hidden: &[&str]) -> Result<Vec<PathBuf>, Refusal> {
+        let hidden: Vec<PathBuf> = hidden.iter().map(PathBuf::from).collect();
+        hidden_below(Path::new(tree), &hidden)
+    }
+
+    #[test]
+    fn what_is_below_is_found_and_neighbours_are_not() {
+        let found = below("/no/home", &["/no/home/.x/db", "/no/home2/.x", "/elsewhere"]).unwrap();
+        assert_eq!(found, [Path::new(".x/db")]);
+    }
+
+    #[test]
+    fn a_tree_inside_what_is_hidden_is_refused() {
+        for tree in ["/no/home", "/no/home/sub"] {
+            assert!(matches!(below(tree, &["/no/home"]), Err(Refusal::Denied(_))), "{tree}");
+        }
+    }
+
+    #[test]
+    fn links_are_resolved_as_far_as_a_path_exists() {
+        let place = std::env::temp_dir().join(format!("hidden-{}", std::process::id()));
+        std::fs::create_dir_all(place.join("real")).unwrap();
+        let place = place.canonicalize().unwrap();
+        std::os::unix::fs::symlink("real", place.join("link")).unwrap();
+        let resolved = real_path(&place.join("link/not/yet"));
+        std::fs::remove_dir_all(&place).unwrap();
+        assert_eq!(resolved, place.join("real/not/yet"));
+    }
+}

@@ -46,10 +46,6 @@ pub(super) fn run(
 /// Kills everything below this process until nothing is left.
 fn end_tree() -> io::Result<()> {
     for _ in 0..MAX_ROUNDS {
-        for pid in Tree::Descendants.members() {
-            // One that has ended since the list was made is what we want.
-            let _ = kill_process(pid, Signal::KILL);
-        }
         loop {
             match wait(WaitOptions::NOHANG) {
                 Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
@@ -57,6 +53,10 @@ fn end_tree() -> io::Result<()> {
                 Err(rustix::io::Errno::CHILD) => return Ok(()),
                 Err(error) => return Err(error.into()),
             }
+        }
+        for pid in Tree::Descendants.members() {
+            // One that has ended since the list was made is what we want.
+            let _ = kill_process(pid, Signal::KILL);
         }
         std::thread::sleep(PAUSE);
     }

@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, Instant};
 
 use rustix::process::Pid;
@@ -139,17 +140,15 @@ fn proportional_memory(pid: Pid) -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// Processes and threads of this user, in all sandboxes and outside.
+/// Processes and threads of this user, wherever they run.
 pub(super) fn threads_of_user() -> u64 {
-    use std::os::unix::fs::MetadataExt;
     let user = rustix::process::getuid().as_raw();
     all_processes()
         .into_iter()
-        .filter(|pid| {
-            fs::metadata(format!("/proc/{pid}")).is_ok_and(|process| process.uid() == user)
-        })
-        .filter_map(Usage::of)
-        .map(|usage| usage.threads)
+        .filter_map(|pid| fs::metadata(format!("/proc/{pid}/task")).ok())
+        .filter(|tasks| tasks.uid() == user)
+        // A directory for each thread, and the two that every directory has.
+        .map(|tasks| tasks.nlink().saturating_sub(2).max(1))
         .sum()
 }
 
