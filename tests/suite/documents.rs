@@ -33,8 +33,8 @@ pub fn files_below(directory: &str, ending: &str) -> Vec<PathBuf> {
 }
 
 fn collect(directory: &Path, ending: &str, found: &mut Vec<PathBuf>) {
-    let entries = fs::read_dir(directory)
-        .unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
+    let entries =
+        fs::read_dir(directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
     for entry in entries {
         let path = entry.unwrap().path();
         if path.is_dir() && !path.ends_with("target") {

@@ -41,7 +41,7 @@ const FORBIDDEN_HEADERS: [&str; 16] = [
     "x-forwarded-host",
 ];
 
-/// The arguments of a call.
+// What the model reads about the fields are their doc comments; the struct itself has none.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Arguments {

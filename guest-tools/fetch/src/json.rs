@@ -6,12 +6,15 @@ const INDENT: usize = 2;
 /// Deeper levels are indented no further, so that deep nesting cannot make much out of little.
 const MAX_INDENTED_LEVELS: usize = 50;
 
-/// The same JSON over several lines; none where it is not valid.
-pub fn indent(json: &str) -> Option<String> {
+/// The same JSON over several lines; none where it is not valid. Stops once `enough` bytes are
+/// there, since what comes after would be cut.
+pub fn indent(json: &str, enough: usize) -> Option<String> {
     serde_json::from_str::<serde::de::IgnoredAny>(json).ok()?;
-    let mut writer = Writer { out: String::with_capacity(json.len() * 2), depth: 0 };
+    let mut writer = Writer { out: String::new(), depth: 0 };
     let mut rest = json;
-    while let Some(character) = rest.chars().next() {
+    while writer.out.len() <= enough
+        && let Some(character) = rest.chars().next()
+    {
         rest = match character {
             '"' => {
                 let (string, after) = rest.split_at(string_length(rest));
@@ -91,34 +94,36 @@ mod tests {
 
     use super::*;
 
+    fn whole(json: &str) -> Option<String> {
+        indent(json, usize::MAX)
+    }
+
     #[test]
     fn nothing_but_space_changes() {
         assert_eq!(
-            indent(r#"{"b":[1.10,{},[ ]],"a":"x, {\"y\": \\"}"#).unwrap(),
+            whole(r#"{"b":[1.10,{},[ ]],"a":"x, {\"y\": \\"}"#).unwrap(),
             "{\n  \"b\": [\n    1.10,\n    {},\n    []\n  ],\n  \"a\": \"x, {\\\"y\\\": \\\\\"\n}"
         );
         assert_eq!(
-            indent(" 123456789012345678901234567890 ").unwrap(),
+            whole(" 123456789012345678901234567890 ").unwrap(),
             "123456789012345678901234567890"
         );
-        assert_eq!(indent("\"é\"").unwrap(), "\"é\"");
+        assert_eq!(whole("\"é\"").unwrap(), "\"é\"");
     }
 
     #[test]
     fn what_is_not_json_is_left_alone() {
         for text in ["", "{", "{a:1}", "[1,]", "[1] 2"] {
-            assert_eq!(indent(text), None, "{text}");
+            assert_eq!(whole(text), None, "{text}");
         }
     }
 
     #[test]
     fn deep_nesting_stays_small() {
-        let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
-        if let Some(text) = indent(&deep) {
-            assert!(text.len() < 100 * deep.len(), "{}", text.len());
-        }
-        let deep = format!("{}1{}", "[".repeat(100), "]".repeat(100));
-        assert!(indent(&deep).unwrap().len() < 200 * 103);
+        let deep = |levels| format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
+        assert!(indent(&deep(100_000), 5000).unwrap().len() < 5200);
+        assert!(whole(&deep(100)).unwrap().len() < 200 * 103);
+        assert_eq!(indent("[1,2]", 3).unwrap(), "[\n  ");
     }
 
     fn json() -> impl Strategy<Value = Value> {
@@ -140,7 +145,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_same_value_and_the_usual_form(value in json()) {
-            let indented = indent(&value.to_string()).unwrap();
+            let indented = whole(&value.to_string()).unwrap();
             prop_assert_eq!(&serde_json::from_str::<Value>(&indented).unwrap(), &value);
             prop_assert_eq!(indented, serde_json::to_string_pretty(&value).unwrap());
         }

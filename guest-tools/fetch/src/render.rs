@@ -36,7 +36,7 @@ pub fn render<B: Chunks>(wanted: &Wanted, mut arrived: Arrived<B>) -> Result {
     let body = read(&head, &mut arrived.answer.body, wanted.max_bytes)?;
     let body = body::decompress(body, encoding.as_deref(), wanted.max_bytes)?;
     let limit = wanted.max_bytes.min(MAX_TEXT_BYTES);
-    let mut shown = show(&head, &body.bytes, wanted.format)?;
+    let mut shown = show(&head, &body.bytes, wanted.format, limit)?;
     let text_cut = truncate(&mut shown.text, limit);
     let mut text = shown.text;
     if let Some(notice) = notice(&body, text_cut, limit, shown.notice) {
@@ -104,7 +104,8 @@ struct Shown {
     notice: Option<String>,
 }
 
-fn show(head: &Head, body: &[u8], format: Format) -> Result<Shown> {
+/// More than `limit` bytes of text will not be used.
+fn show(head: &Head, body: &[u8], format: Format, limit: usize) -> Result<Shown> {
     if body.is_empty() {
         let notice = Some(format!("[empty body, status {}]", head.status));
         return Ok(Shown { notice, ..Shown::default() });
@@ -123,7 +124,7 @@ fn show(head: &Head, body: &[u8], format: Format) -> Result<Shown> {
         (Kind::Html, Format::Markdown) => html::to_markdown(&text, &head.url)?,
         (Kind::Html, Format::Text) => html::to_text(&text, &head.url)?,
         (Kind::Json, Format::Markdown | Format::Text) => {
-            let text = json::indent(&text).unwrap_or(text);
+            let text = json::indent(&text, limit).unwrap_or(text);
             return Ok(Shown { text, ..Shown::default() });
         }
         _ => return Ok(Shown { text, ..Shown::default() }),
@@ -196,7 +197,7 @@ fn failure<B: Chunks>(head: &Head, answer: &mut Answer<B>, encoding: Option<&str
     let begin = body::read(&mut answer.body, ERROR_BODY_BYTES)
         .or_else(|Broken { bytes, .. }| Ok::<_, Error>(Bytes { bytes, cut: true }))
         .and_then(|body| body::decompress(body, encoding, ERROR_BODY_BYTES))
-        .and_then(|body| show(head, &body.bytes, Format::Text));
+        .and_then(|body| show(head, &body.bytes, Format::Text, ERROR_TEXT_BYTES));
     // The status is the failure; a body that cannot be shown as well adds nothing.
     if let Ok(mut shown) = begin
         && !shown.text.is_empty()

@@ -21,7 +21,7 @@ const MAX_FILE_SIZE: u64 = 32 * 1024 * 1024;
 /// Globs in one list: each is tried on every path.
 const MAX_GLOBS: usize = 100;
 
-/// The arguments of a call.
+// What the model reads about the fields are their doc comments; the struct itself has none.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Arguments {

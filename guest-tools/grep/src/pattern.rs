@@ -3,6 +3,7 @@
 use grep_matcher::{ByteSet, LineMatchKind, LineTerminator, Match, Matcher, NoCaptures};
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use regex_syntax::ParserBuilder;
+use regex_syntax::hir::Hir;
 use xzatoma_tool::{Error, Result};
 
 use crate::prefilter::Prefilter;
@@ -41,6 +42,12 @@ impl Pattern {
                 pattern.len()
             )));
         }
+        let hir = parse(pattern, case_sensitive).map_err(|error| {
+            Error::invalid_input(format!(
+                "the pattern is not a valid regular expression of Rust (no look-around, no \
+                 back-references; `\\` escapes special characters): {error}"
+            ))
+        })?;
         // Line endings of Windows end a line too, so that `$` means what it says. An expression
         // that names `\r` has to see it, though, and with `\A` or `\z`, which the matcher shows by
         // having no line terminator, lines are only looked at without their ends if that is `\n`.
@@ -49,7 +56,7 @@ impl Pattern {
             Err(error) if !names_carriage_return(&error) => return Err(explain(error)),
             _ => (compile(pattern, case_sensitive, false).map_err(explain)?, false),
         };
-        let prefilter = parse(pattern, case_sensitive, crlf).as_ref().and_then(Prefilter::new);
+        let prefilter = Prefilter::new(&hir);
         let line_ending = if crlf { LineTerminator::crlf() } else { LineTerminator::byte(b'\n') };
         Ok(Pattern { regex, prefilter, line_ending })
     }
@@ -99,17 +106,16 @@ fn compile(
         .build(pattern)
 }
 
-/// The same expression as the matcher compiles, to take literals from.
-fn parse(pattern: &str, case_sensitive: bool, crlf: bool) -> Option<regex_syntax::hir::Hir> {
-    let mut parser = ParserBuilder::new()
+/// The same expression as the matcher compiles, for its literals and for better errors: the matcher
+/// puts something around it that nobody wrote. How lines end makes no difference to the literals.
+fn parse(pattern: &str, case_sensitive: bool) -> std::result::Result<Hir, regex_syntax::Error> {
+    ParserBuilder::new()
         .utf8(false)
         .case_insensitive(!case_sensitive)
         .multi_line(true)
-        .crlf(crlf)
         .nest_limit(MAX_NESTING)
-        .build();
-    // The matcher has taken it already; without literals the search is slower, not wrong.
-    parser.parse(&format!("(?:{pattern})")).ok()
+        .build()
+        .parse(pattern)
 }
 
 fn names_carriage_return(error: &grep_regex::Error) -> bool {
@@ -128,10 +134,7 @@ fn explain(error: grep_regex::Error) -> Error {
                  parts of it"
             ))
         }
-        _ => Error::invalid_input(format!(
-            "the pattern is not a valid regular expression of Rust (no look-ahead, no \
-             back-references; `\\` escapes special characters): {error}"
-        )),
+        _ => Error::invalid_input(format!("the pattern cannot be searched for: {error}")),
     }
 }
 

@@ -18,7 +18,7 @@ const MAX_TIMEOUT_SECONDS: u64 = 3600;
 /// Program and arguments together: what Linux takes at once is about this much.
 const MAX_COMMAND_BYTES: usize = 128 * 1024;
 
-/// The arguments of a call.
+// What the model reads about the fields are their doc comments; the struct itself has none.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Arguments {

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 use wasmtime::Engine;
+use wasmtime::component::Component;
 
 use crate::capability::process::{HelperExe, LimitedChild};
 
@@ -53,20 +54,28 @@ impl Cache {
         Cache { directory, helper }
     }
 
-    /// The code of a component for this engine.
-    pub async fn compiled(&self, engine: &Engine, component: &[u8], digest: &Digest) -> Result<Vec<u8>, String> {
+    /// The component, compiled for this engine: from the cache, or made now.
+    pub async fn component(
+        &self,
+        engine: &Engine,
+        component: &[u8],
+        digest: &Digest,
+    ) -> Result<Component, String> {
         let path = self.path(engine, digest);
-        match read_checked(&path) {
-            Ok(code) => return Ok(code),
+        match read_checked(&path).and_then(|code| load(engine, &code)) {
+            Ok(component) => return Ok(component),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => tracing::warn!(path = %path.display(), %error, "a cached component is damaged; compiling again"),
+            Err(error) => {
+                tracing::warn!(path = %path.display(), %error, "a cached component is damaged or not ours; compiling again");
+            }
         }
         let code = self.compile(component).await?;
+        let loaded = load(engine, &code).map_err(|error| format!("the engine refuses it: {error}"))?;
         if let Err(error) = self.keep(&path, &code) {
             // It still runs; it will only be slow to start again.
             tracing::warn!(path = %path.display(), %error, "a compiled component could not be kept");
         }
-        Ok(code)
+        Ok(loaded)
     }
 
     fn path(&self, engine: &Engine, digest: &Digest) -> PathBuf {
@@ -112,6 +121,13 @@ impl Cache {
         }
         written
     }
+}
+
+fn load(engine: &Engine, code: &[u8]) -> io::Result<Component> {
+    // SAFETY: our own compiler made it, in a child process now or earlier, and a checksum says
+    // that not a bit of it changed since. Nobody but this user can write where it is kept.
+    unsafe { Component::deserialize(engine, code) }
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("{error:#}")))
 }
 
 fn read_checked(path: &Path) -> io::Result<Vec<u8>> {

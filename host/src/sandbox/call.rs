@@ -95,10 +95,10 @@ impl Sandbox {
         witness: &Witness,
     ) -> Result<Done, ToolError> {
         let deadline = authority.limits.deadline();
-        if self.threads.exhausted() {
+        if self.machine.threads.exhausted() {
             return Err(ToolError::limit_exceeded(format!(
                 "{} earlier calls hold their threads in system calls that do not end; try again later",
-                self.threads.stuck()
+                self.machine.threads.stuck()
             )));
         }
         let interfaces = match act {
@@ -107,13 +107,13 @@ impl Sandbox {
             Act::Describe => Interfaces::EVERY,
             Act::Call(_) => Interfaces::of(authority),
         };
-        let pre = prepared.link(&self.linkers, interfaces).inspect_err(|error| {
+        let pre = prepared.link(&self.machine.linkers, interfaces).inspect_err(|error| {
             witness.refuse(format!("the tool {tool}"), error);
         })?;
         let pre = pre.clone();
         let state = CallState::new(tool, authority, approver, &self.shared, witness.clone())?;
         let output_bytes = authority.limits.output_bytes;
-        let mut running = self.threads.spawn(instance(pre, state, act, deadline, output_bytes));
+        let mut running = self.machine.threads.spawn(instance(pre, state, act, deadline, output_bytes));
         match tokio::time::timeout(deadline.saturating_add(GRACE), &mut running).await {
             Ok(Ok(result)) => result,
             Ok(Err(failure)) if failure.is_panic() => {

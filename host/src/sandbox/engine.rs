@@ -3,7 +3,6 @@
 //! Precompiled code fits only an engine with the same compile-time settings, so both kinds of
 //! engine made here, the one that runs and the one that only compiles, share [`base`].
 
-use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use wasmtime::{
@@ -84,20 +83,16 @@ pub fn compiling() -> wasmtime::Result<Engine> {
     Engine::new(&config)
 }
 
-/// Advances the engine's epoch for as long as someone holds the returned handle. One steady
-/// ticker per engine: a deadline in ticks means nothing when somebody else advances the clock.
-pub fn start_ticker(engine: &Engine) -> std::io::Result<Arc<()>> {
-    let alive = Arc::new(());
-    let watch: Weak<()> = Arc::downgrade(&alive);
+/// Advances the engine's epoch for as long as it lives. One steady ticker per engine: a deadline
+/// in ticks means nothing when somebody else advances the clock.
+pub fn start_ticker(engine: &Engine) -> std::io::Result<()> {
     let engine = engine.weak();
     std::thread::Builder::new().name("epoch".into()).stack_size(64 << 10).spawn(move || {
-        while watch.strong_count() > 0 {
+        while let Some(engine) = engine.upgrade() {
+            engine.increment_epoch();
+            drop(engine);
             std::thread::sleep(TICK);
-            match engine.upgrade() {
-                Some(engine) => engine.increment_epoch(),
-                None => return,
-            }
         }
     })?;
-    Ok(alive)
+    Ok(())
 }

@@ -109,11 +109,7 @@ impl Sandbox {
         if pinned.is_some_and(|pinned| pinned != digest.to_string()) {
             return Err(refuse(format!("its digest is sha256:{digest}, not the pinned one")));
         }
-        let compiled = cache.compiled(&self.engine, &bytes, &digest).await.map_err(refuse)?;
-        // SAFETY: `compiled` was made by our own compiler, in a child process or earlier, and the
-        // cache checked that not a bit of it changed since.
-        let component = unsafe { Component::deserialize(&self.engine, &compiled) }
-            .map_err(|error| refuse(format!("the engine refuses it: {error:#}")))?;
+        let component = cache.component(&self.machine.engine, &bytes, &digest).await.map_err(refuse)?;
         let prepared = Arc::new(Prepared::new(component));
         let definition = self.describe(&prepared).await.map_err(|error| refuse(error.to_string()))?;
         if self.tools.contains_key(&definition.name) {
@@ -130,12 +126,12 @@ impl Sandbox {
 
     fn prepare_built_in(&self, tool: &BuiltIn) -> Result<Prepared, ToolError> {
         // SAFETY: made by our own compiler at build time and part of this program's read-only data.
-        let component = unsafe { Component::deserialize(&self.engine, tool.precompiled) };
+        let component = unsafe { Component::deserialize(&self.machine.engine, tool.precompiled) };
         let component = match component {
             Ok(component) => component,
             Err(error) => {
                 tracing::info!(tool = tool.name, %error, "compiling: the embedded code is for another processor or engine");
-                Component::from_binary(&self.engine, tool.component).map_err(|error| {
+                Component::from_binary(&self.machine.engine, tool.component).map_err(|error| {
                     ToolError::crashed(format!("the built-in tool {} does not compile: {error:#}", tool.name))
                 })?
             }

@@ -13,6 +13,7 @@ mod engine;
 mod library;
 mod limiter;
 mod link;
+mod machine;
 mod outcome;
 mod precompile;
 mod runtime;
@@ -22,16 +23,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use wasmtime::Engine;
-use wasmtime::component::Linker;
 
 use crate::capability::files::Roots;
 use crate::capability::http::HttpShared;
 use crate::capability::process::{self, ProcessShared};
 use crate::tool::{CallReport, ToolCall, ToolDefinition, ToolHost};
-use link::Interfaces;
-use runtime::GuestThreads;
-use state::{CallState, Shared};
+use machine::Machine;
+use state::Shared;
 
 pub use cache::{COMPILE_ARGUMENT, Cache, Digest, compile_main};
 pub use engine::{MAX_LIVE_CALLS, compiling};
@@ -40,13 +38,9 @@ pub use precompile::precompile;
 
 /// What a session needs to run tools.
 pub struct Sandbox {
-    engine: Engine,
-    linkers: Vec<Linker<CallState>>,
+    machine: &'static Machine,
     tools: BTreeMap<String, Arc<Tool>>,
     shared: Arc<Shared>,
-    threads: GuestThreads,
-    /// Keeps the epoch going.
-    _ticker: Arc<()>,
 }
 
 impl Sandbox {
@@ -56,16 +50,9 @@ impl Sandbox {
     }
 
     pub fn with(roots: Roots, http: HttpShared, process: ProcessShared) -> wasmtime::Result<Sandbox> {
-        let engine = engine::running()?;
-        let linkers = Interfaces::all()
-            .map(|interfaces| link::linker(&engine, interfaces))
-            .collect::<wasmtime::Result<_>>()?;
         let shared = Shared { roots: Arc::new(roots), http: Arc::new(http), process: Arc::new(process) };
         Ok(Sandbox {
-            _ticker: engine::start_ticker(&engine)?,
-            threads: GuestThreads::start()?,
-            engine,
-            linkers,
+            machine: Machine::of_this_process()?,
             tools: BTreeMap::new(),
             shared: Arc::new(shared),
         })
@@ -73,7 +60,7 @@ impl Sandbox {
 
     /// Threads held by calls that were given up.
     pub fn stuck_threads(&self) -> usize {
-        self.threads.stuck()
+        self.machine.threads.stuck()
     }
 
     /// Whether processes can be confined here; else what is missing.

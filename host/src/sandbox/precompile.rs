@@ -19,7 +19,7 @@ pub fn precompile(source: &Path, compiled: &Path) -> Result<(), String> {
     let process = ProcessShared::new(HelperExe::own(), Vec::new());
     let sandbox = Sandbox::new(roots, process).map_err(|error| format!("{error:#}"))?;
     // SAFETY: compiled by this function a moment ago.
-    let component = unsafe { Component::deserialize(&sandbox.engine, &code) }
+    let component = unsafe { Component::deserialize(&sandbox.machine.engine, &code) }
         .map_err(|error| format!("the running engine refuses the code: {error:#}"))?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

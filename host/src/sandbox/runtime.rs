@@ -21,8 +21,7 @@ const SPARE_THREADS: usize = 2;
 const READERS: usize = 32;
 
 pub struct GuestThreads {
-    /// Taken when dropped: a runtime must not wait for stuck threads.
-    runtime: Option<Runtime>,
+    runtime: Runtime,
     threads: usize,
     stuck: Arc<AtomicUsize>,
 }
@@ -37,7 +36,7 @@ impl GuestThreads {
             .thread_name("guest")
             .enable_all()
             .build()?;
-        Ok(GuestThreads { runtime: Some(runtime), threads, stuck: Arc::default() })
+        Ok(GuestThreads { runtime, threads, stuck: Arc::default() })
     }
 
     /// How many threads are held by calls that were given up.
@@ -62,20 +61,7 @@ impl GuestThreads {
             let _inside = inside;
             guest.await
         };
-        let task = match &self.runtime {
-            Some(runtime) => runtime.spawn(guest),
-            // Only while being dropped; tokio's own handle answers with a cancelled task then.
-            None => tokio::spawn(guest),
-        };
-        Running { task, ended }
-    }
-}
-
-impl Drop for GuestThreads {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
+        Running { task: self.runtime.spawn(guest), ended }
     }
 }
 

@@ -55,7 +55,10 @@ pub fn prepare(workspace: &Workspace, options: GuestOptions) -> Result<(), Failu
         || build_precompiler(workspace, options.profile),
     )?;
     let names: Vec<&str> = tools.iter().map(|tool| tool.tool.as_str()).collect();
-    step("precompiling the tools", || precompile::precompile(&precompiler, &directory, &names))?;
+    step("precompiling the tools", || {
+        precompile::precompile(&precompiler, &directory, &names)?;
+        names.iter().try_for_each(|name| check_own_name(&directory, name))
+    })?;
     let text = embedded::source(&names);
     files::write_if_changed(&directory.join("embedded.rs"), text.as_bytes())?;
     Ok(())
@@ -87,6 +90,22 @@ fn build(workspace: &Workspace, packages: &[&Package], directory: &Path) -> Resu
         }
     }
     Ok(())
+}
+
+/// A tool that is called one thing by its crate and another by itself could not be found.
+fn check_own_name(directory: &Path, name: &str) -> Result<(), Failure> {
+    let file = directory.join(format!("{name}.json"));
+    let text = files::read(&file)?;
+    let definition = Json::parse(&String::from_utf8_lossy(&text))
+        .map_err(|problem| Failure::failed(format!("{}: {problem}", file.display())))?;
+    match definition.get("name").text() {
+        Some(own) if own == name => Ok(()),
+        own => Err(Failure::failed(format!(
+            "the tool `{name}` calls itself `{}`; set `tool` in [package.metadata.xzatoma] of its \
+             Cargo.toml to the name by which it is called",
+            own.unwrap_or_default()
+        ))),
+    }
 }
 
 /// What an earlier run left for a crate that has since been renamed or removed: a test must not
@@ -169,6 +188,18 @@ not a message
         assert_eq!(artifact(MESSAGES, &package("b"), ".wasm"), None);
         assert_eq!(executable(MESSAGES, "xzatoma"), Some("/t/xzatoma".into()));
         assert_eq!(executable(MESSAGES, "a"), None);
+    }
+
+    #[test]
+    fn a_tool_has_one_name() {
+        let directory = files::TemporaryDirectory::new("guests-name").unwrap();
+        let file = directory.path().join("grep.json");
+        files::write(&file, br#"{"name":"grep"}"#).unwrap();
+        check_own_name(directory.path(), "grep").unwrap();
+        for wrong in [r#"{"name":"rg"}"#, "{}", "text"] {
+            files::write(&file, wrong.as_bytes()).unwrap();
+            assert!(check_own_name(directory.path(), "grep").is_err(), "{wrong}");
+        }
     }
 
     #[test]
