@@ -1,7 +1,11 @@
 //! Tests of the host from outside, through the same `ToolHost::call` that an agent uses.
 
+mod cache;
+mod command_line;
 mod harness;
 mod hostile;
+#[cfg(target_os = "linux")]
+mod process;
 
 /// The built-in tools, made by `cargo xtask guests`.
 mod built_in {

@@ -30,7 +30,7 @@ pub use host::HostName;
 pub use level::{Level, LevelOptions};
 pub use limits::Limits;
 pub use narrow::Dropped;
-pub use network::Network;
+pub use network::{Network, PUBLIC_PORTS};
 pub use path::{GuestPath, PathError, WORKSPACE};
 pub use programs::{Confinement, Programs};
 pub use protected::{PROTECTED_NAME, is_protected_name};

@@ -15,11 +15,15 @@ use super::address::{AddressClass, classify};
 use super::host::HostName;
 use super::rule::HostRule;
 
+/// The ports that `public` speaks of. Services on others (22, 25, 6379) answer to anybody who
+/// knocks, and a request can be made to look like theirs; they have to be named by a rule.
+pub const PUBLIC_PORTS: [u16; 2] = [80, 443];
+
 /// The hosts that may be reached. A rule can only add to what `public` gives; nothing is the
 /// default.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Network {
-    /// For every name, and every address that is public.
+    /// For every name, and every address that is public, on [`PUBLIC_PORTS`].
     pub public: Permission,
     pub rules: Vec<HostRule>,
 }
@@ -32,7 +36,8 @@ impl Network {
         if port == 0 {
             return Permission::Deny;
         }
-        let public = if is_public(host) { self.public } else { Permission::Deny };
+        let speaks = is_public(host) && PUBLIC_PORTS.contains(&port);
+        let public = if speaks { self.public } else { Permission::Deny };
         self.best_rule(host, port, method).max(public)
     }
 
@@ -79,9 +84,9 @@ impl Network {
             .rules
             .iter()
             .flat_map(|a| other.rules.iter().filter_map(move |b| a.intersect(b)))
-            .chain(self.rules.iter().filter_map(|rule| lowered(rule, other.public)))
-            .chain(other.rules.iter().filter_map(|rule| lowered(rule, self.public)))
-            .filter(|rule| !(is_public(&rule.host) && rule.permission <= public))
+            .chain(self.rules.iter().flat_map(|rule| lowered(rule, other.public)))
+            .chain(other.rules.iter().flat_map(|rule| lowered(rule, self.public)))
+            .filter(|rule| !(is_given_by_public(rule) && rule.permission <= public))
             .collect::<BTreeSet<HostRule>>();
         // No two of them are equal, so of two rules at most one covers the other.
         let rules = common
@@ -139,23 +144,33 @@ fn is_public(host: &HostName) -> bool {
     }
 }
 
-/// The rule under a ceiling that holds for public hosts only.
-fn lowered(rule: &HostRule, public: Permission) -> Option<HostRule> {
-    let lowered = HostRule {
-        host: rule.host.canonical(),
-        permission: rule.permission.min(public),
-        ..rule.clone()
-    };
-    (is_public(&rule.host) && !lowered.is_empty()).then_some(lowered)
+/// Whether `public` speaks of all that the rule speaks of.
+fn is_given_by_public(rule: &HostRule) -> bool {
+    is_public(&rule.host) && rule.port.is_some_and(|port| PUBLIC_PORTS.contains(&port))
 }
 
-/// The ports that rules about `host` name, and one that they do not.
+/// What is left of the rule under a ceiling that holds for the public ports of public hosts only.
+fn lowered(rule: &HostRule, public: Permission) -> impl Iterator<Item = HostRule> {
+    PUBLIC_PORTS
+        .into_iter()
+        .filter(|port| is_public(&rule.host) && rule.port.is_none_or(|mine| mine == *port))
+        .map(move |port| HostRule {
+            host: rule.host.canonical(),
+            port: Some(port),
+            permission: rule.permission.min(public),
+            ..rule.clone()
+        })
+        .filter(|lowered| !lowered.is_empty())
+}
+
+/// The ports that rules about `host` name, those that `public` speaks of, and one more.
 fn telling_ports(host: &HostName, network: &Network) -> Vec<u16> {
     let named: BTreeSet<u16> = network
         .rules
         .iter()
         .filter(|rule| rule.host.same(host))
         .filter_map(|rule| rule.port)
+        .chain(PUBLIC_PORTS)
         .collect();
     let unnamed = (1..=u16::MAX).find(|port| !named.contains(port));
     named.into_iter().filter(|port| *port != 0).chain(unnamed).collect()

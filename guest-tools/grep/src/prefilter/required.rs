@@ -52,6 +52,8 @@ pub fn literals(hir: &Hir) -> Option<Required> {
     let mut best = search(hir, 0)?;
     // Extraction takes look-around for nothing at all.
     best.exact &= hir.properties().look_set().is_empty();
+    // The matcher takes `\r` out of classes, where lines may end in it.
+    best.exact &= !best.needles.iter().any(|needle| needle.bytes.contains(&b'\r'));
     best.pays().then_some(best)
 }
 
@@ -175,6 +177,7 @@ mod tests {
         assert_eq!(found(r"\bresume\b"), some(&["resume"], false));
         assert_eq!(found(r"^(?:alpha|beta)$"), some(&["alpha", "beta"], false));
         assert_eq!(found(r"(?:\balpha|beta)"), some(&["alpha", "beta"], false));
+        assert_eq!(found(r"[b\r]eta"), some(&["\reta", "beta"], false));
     }
 
     #[test]

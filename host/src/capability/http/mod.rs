@@ -20,7 +20,7 @@ pub use wasi::HttpHooks;
 /// What the calls of a session share.
 pub struct HttpShared {
     pub client: Client,
-    pub rate: RateLimiter,
+    pub rate: Arc<RateLimiter>,
     pub resolver: Arc<dyn Resolve>,
 }
 
@@ -28,7 +28,7 @@ impl Default for HttpShared {
     fn default() -> Self {
         HttpShared {
             client: Client::default(),
-            rate: RateLimiter::default(),
+            rate: Arc::default(),
             resolver: Arc::new(SystemResolver),
         }
     }

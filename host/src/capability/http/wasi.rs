@@ -26,7 +26,6 @@ struct Sender {
     dialler: Dialler,
     shared: Arc<HttpShared>,
     body_bytes: u64,
-    requests_per_minute: u32,
 }
 
 impl HttpHooks {
@@ -44,10 +43,10 @@ impl HttpHooks {
                 Arc::clone(&shared.resolver),
                 Arc::clone(approver),
                 witness.ledger.clone(),
-            ),
+            )
+            .limited(Arc::clone(&shared.rate), authority.limits.requests_per_minute),
             shared: Arc::clone(shared),
             body_bytes: authority.limits.http_body_bytes,
-            requests_per_minute: authority.limits.requests_per_minute,
         });
         HttpHooks { sender, witness: witness.clone() }
     }
@@ -116,11 +115,6 @@ impl Sender {
         if let Some(options) = options {
             bounds.connect = options.connect_timeout.unwrap_or(bounds.connect);
             bounds.first_byte = options.first_byte_timeout.unwrap_or(bounds.first_byte);
-        }
-        let host = request.uri().host().unwrap_or_default().to_ascii_lowercase();
-        if let Err(error) = self.shared.rate.admit(&host, self.requests_per_minute) {
-            self.dialler.ledger().denial(host, error.message.clone());
-            return Err(error);
         }
         self.shared.client.send(request, scheme, &self.dialler, bounds).await
     }

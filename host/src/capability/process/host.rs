@@ -216,7 +216,8 @@ impl ProcessCtx {
             Arc::clone(&self.http.resolver),
             Arc::clone(&self.approver),
             self.witness.ledger.clone(),
-        );
+        )
+        .limited(Arc::clone(&self.http.rate), self.authority.limits.requests_per_minute);
         match Proxy::start(listener, self.http.client.clone(), dialler) {
             Ok(proxy) => Some(proxy),
             Err(error) => {

@@ -246,7 +246,7 @@ fn says_what_was_dropped() {
     let expected = [
         "read /etc",
         "write /workspace, except read /workspace, write /workspace/out",
-        "host docs.rs, except docs.rs after asking, docs.rs:443",
+        "host docs.rs, except docs.rs:80 after asking, docs.rs:443",
         "host 10.0.0.1:80",
         "programs that are not named",
         "program cargo without asking",
@@ -267,7 +267,7 @@ fn says_which_public_hosts_remain() {
         ["public hosts without asking"]
     );
     let held = public(Permission::Deny, vec![rule("docs.rs"), rule("127.0.0.1")]);
-    assert_eq!(what_is_dropped(held, wanted), ["public hosts, except docs.rs"]);
+    assert_eq!(what_is_dropped(held, wanted), ["public hosts, except docs.rs:80, docs.rs:443"]);
 }
 
 #[test]

@@ -109,6 +109,26 @@ fn public_is_not_for_private_addresses() {
     }
 }
 
+#[test]
+fn public_is_for_the_ports_of_the_web_and_narrowing_opens_no_other() {
+    let public = Network { public: Permission::Allow, rules: vec![] };
+    for named in ["docs.rs:22", "8.8.8.8:6379"] {
+        let wanted = only(vec![rule(named)]);
+        let asked = |grant: &Network| {
+            let rule = rule(named);
+            grant.permission(&rule.host, rule.port.unwrap(), Some("GET"))
+        };
+        assert_eq!(asked(&public), Permission::Deny, "{named}");
+        assert_eq!(asked(&wanted.intersect(&public)), Permission::Deny, "{named}");
+        assert!(!wanted.inside(&public), "{named}");
+        // Named beside it, it is there, and a child keeps it.
+        let both = Network { rules: wanted.rules.clone(), ..public.clone() };
+        assert_eq!(asked(&both.intersect(&both)), Permission::Allow, "{named}");
+    }
+    let everywhere = only(vec![rule("docs.rs")]).intersect(&public);
+    assert_eq!(everywhere.rules, [rule("docs.rs:80"), rule("docs.rs:443")]);
+}
+
 /// Someone who owns a permitted name points it at an address that is open for less.
 #[test]
 fn a_name_gets_no_more_than_the_address_it_points_at() {

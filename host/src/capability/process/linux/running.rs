@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -55,6 +56,7 @@ impl Running {
         // Nothing here that needs code between fork and exec: a host with much memory mapped is
         // slow to fork, and this way it need not.
         let child = Command::new(&helper.0)
+            .arg0("xzatoma")
             .arg(HELPER_ARGUMENT)
             .env_clear()
             .stdin(Stdio::from(theirs))

@@ -58,7 +58,7 @@ pub(super) fn enter(order: &Order, dirs: &[OwnedFd], found: &[Vec<Found>]) -> Re
     let devices = device_sources().map_err(Refusal::step("cloning device files"))?;
     let granted = granted_sources(order, dirs)?;
 
-    let root = Root::attach().map_err(Refusal::step("mounting a new root"))?;
+    let mut root = Root::attach().map_err(Refusal::step("mounting a new root"))?;
     root.furnish(order, devices).map_err(Refusal::step("building the new root"))?;
     let mut masks = Vec::new();
     sources.extend(granted);
@@ -187,23 +187,28 @@ fn is_directory(file: BorrowedFd<'_>) -> io::Result<bool> {
     Ok(FileType::from_raw_mode(fstat(file)?.st_mode) == FileType::Directory)
 }
 
+#[allow(clippy::unnecessary_cast, reason = "the types differ between architectures")]
+fn device_of(file: BorrowedFd<'_>) -> io::Result<u64> {
+    Ok(fstat(file)?.st_dev as u64)
+}
+
 struct Root {
     fd: OwnedFd,
-    device: u64,
+    /// The file systems in memory that are the sandbox's own, by device.
+    own: Vec<u64>,
 }
 
 impl Root {
     /// A new root, mounted over the old one. This process still sees the old one.
-    #[allow(clippy::unnecessary_cast, reason = "the types differ between architectures")]
     fn attach() -> io::Result<Root> {
         let fd = new_tmpfs(ROOT_BYTES, c"0755")?;
         attach(fd.as_fd(), open_host(Path::new("/"))?.as_fd())?;
-        let device = fstat(&fd)?.st_dev as u64;
-        Ok(Root { fd, device })
+        let own = vec![device_of(fd.as_fd())?];
+        Ok(Root { fd, own })
     }
 
     /// The parts that are not the host's: `/tmp`, `/dev`, and links.
-    fn furnish(&self, order: &Order, devices: Vec<(&'static str, OwnedFd)>) -> io::Result<()> {
+    fn furnish(&mut self, order: &Order, devices: Vec<(&'static str, OwnedFd)>) -> io::Result<()> {
         for path in system::DIRECTORIES {
             if let Ok(text) = std::fs::read_link(path) {
                 symlinkat(&text, &self.fd, path.trim_start_matches('/'))?;
@@ -229,6 +234,7 @@ impl Root {
         attach(shared.as_fd(), self.open(Path::new("/dev/shm"))?.as_fd())?;
         let temporary = new_tmpfs(order.temporary_bytes, c"1777")?;
         mkdirat(&temporary, "home", Mode::from_raw_mode(0o755))?;
+        self.own.push(device_of(temporary.as_fd())?);
         attach(temporary.as_fd(), self.open(Path::new("/tmp"))?.as_fd())?;
         Ok(())
     }
@@ -278,12 +284,8 @@ impl Root {
         Ok(self.open(path)?)
     }
 
-    #[allow(clippy::unnecessary_cast, reason = "the types differ between architectures")]
     fn is_ours(&self, directory: &OwnedFd) -> io::Result<bool> {
-        let device = fstat(directory)?.st_dev as u64;
-        // There is none while the first directories are made.
-        let temporary = self.open(Path::new("/tmp")).and_then(fstat);
-        Ok(device == self.device || temporary.is_ok_and(|stat| stat.st_dev as u64 == device))
+        Ok(self.own.contains(&device_of(directory.as_fd())?))
     }
 
     /// Mounts `/proc`, read-only: a host that runs as root owns every setting in it.

@@ -141,6 +141,10 @@ const NAMESPACE_FLAGS: [libc::c_int; 7] = [
     libc::CLONE_NEWCGROUP,
 ];
 
+/// Requests to a terminal; numbers, because their type is not the same in every C library.
+const TIOCSTI: u64 = 0x5412;
+const TIOCLINUX: u64 = 0x541c;
+
 /// Reads the setting and changes nothing.
 const PERSONALITY_QUERY: u64 = 0xffff_ffff;
 
@@ -184,8 +188,8 @@ fn denied(proxy: bool) -> io::Result<Rules> {
         libc::SYS_ioctl,
         vec![
             // Types into the terminal of whoever started this.
-            rule([condition(1, SeccompCmpOp::Eq, libc::TIOCSTI)?])?,
-            rule([condition(1, SeccompCmpOp::Eq, libc::TIOCLINUX)?])?,
+            rule([condition(1, SeccompCmpOp::Eq, TIOCSTI)?])?,
+            rule([condition(1, SeccompCmpOp::Eq, TIOCLINUX)?])?,
         ],
     );
     rules.insert(
