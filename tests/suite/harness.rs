@@ -45,6 +45,8 @@ pub struct Setup {
     pub resolver: Option<Arc<dyn Resolve>>,
     /// Paths below the workspace that no tool may see, as the host's own files.
     pub hidden: Vec<&'static str>,
+    /// Further directories that can be granted, by their guest paths.
+    pub roots: Vec<(&'static str, PathBuf)>,
     /// Leaves the built-in tools out.
     pub without_built_ins: bool,
 }
@@ -63,7 +65,10 @@ impl World {
         }
         let workspace = directory.path().join("workspace");
         let hidden: Vec<PathBuf> = setup.hidden.iter().map(|path| workspace.join(path)).collect();
-        let roots = Roots::open([(GuestPath::workspace(), workspace)], &hidden).unwrap();
+        let further = setup.roots.into_iter();
+        let further = further.map(|(guest, path)| (GuestPath::parse(guest).unwrap(), path));
+        let mounts = further.chain([(GuestPath::workspace(), workspace)]);
+        let roots = Roots::open(mounts, &hidden).unwrap();
         let defaults = HttpShared::default();
         let resolver = setup.resolver.unwrap_or_else(|| Arc::clone(&defaults.resolver));
         let http = HttpShared { resolver, ..defaults };

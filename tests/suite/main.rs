@@ -6,6 +6,7 @@ mod harness;
 mod hostile;
 #[cfg(target_os = "linux")]
 mod process;
+mod tools;
 
 /// The built-in tools, made by `cargo xtask guests`.
 mod built_in {

@@ -30,7 +30,10 @@ pub struct Request<'a> {
 pub fn run(operation: Operation, request: &Request<'_>, given: &Parameters<'_>) -> Result {
     let file = |name| Place::resolve(required(name, "path", request.path)?);
     let directory = || Place::resolve(request.path.unwrap_or("."));
-    let Request { offset, limit, .. } = *request;
+    let offset = request.offset;
+    // Filled in rather than meant, as in `Parameters`.
+    let limit = request.limit.filter(|limit| *limit > 0);
+    let path2 = request.path2.filter(|path| !path.is_empty());
     match operation {
         Operation::Read => {
             given.only(&["path", "offset", "limit", "line_numbers"])?;
@@ -50,7 +53,7 @@ pub fn run(operation: Operation, request: &Request<'_>, given: &Parameters<'_>) 
         Operation::Diff => {
             given.only(&["path", "path2", "content"])?;
             let file = file("diff")?;
-            match (request.path2, request.content) {
+            match (path2, request.content) {
                 (Some(path2), None) => diff(&file, Against::File(&Place::resolve(path2)?)),
                 (None, Some(text)) => diff(&file, Against::Text(text)),
                 (None, None) => {

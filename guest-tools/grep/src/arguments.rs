@@ -18,8 +18,8 @@ const DEFAULT_MAX_FILE_SIZE: u64 = 10 * 1024 * 1024;
 /// A file is searched in memory; the tool's own is bounded.
 const MAX_FILE_SIZE: u64 = 32 * 1024 * 1024;
 
-/// Globs in one list: each is tried on every path.
-const MAX_GLOBS: usize = 100;
+/// Globs of both lists together, as the host takes them: each is tried on every path.
+const MAX_GLOBS: usize = 64;
 
 // What the model reads about the fields are their doc comments; the struct itself has none.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -31,7 +31,8 @@ pub struct Arguments {
     /// File or directory to search; default the whole workspace.
     #[serde(default)]
     pub path: Option<String>,
-    /// Search only files that fit one of these globs, such as `*.rs` or `src/**`.
+    /// Search only files that fit one of these globs, such as `*.rs` or `src/**`. With a `/` they
+    /// are about paths below `path`.
     #[serde(default)]
     pub include: Option<Vec<String>>,
     /// Leave out files and directories that fit one of these globs.
@@ -93,11 +94,19 @@ impl TryFrom<Arguments> for Request {
         check("max_results", max_results, 1, MAX_RESULTS)?;
         let max_file_size = arguments.max_file_size.unwrap_or(DEFAULT_MAX_FILE_SIZE);
         check("max_file_size", max_file_size, 1, MAX_FILE_SIZE)?;
+        let include = globs("include", arguments.include)?;
+        let exclude = globs("exclude", arguments.exclude)?;
+        if include.len() + exclude.len() > MAX_GLOBS {
+            return Err(Error::invalid_input(format!(
+                "`include` and `exclude` have {} globs; at most {MAX_GLOBS} are taken",
+                include.len() + exclude.len()
+            )));
+        }
         Ok(Request {
             pattern: arguments.pattern,
             path: arguments.path.unwrap_or_else(|| ".".to_owned()),
-            include: globs("include", arguments.include)?,
-            exclude: globs("exclude", arguments.exclude)?,
+            include,
+            exclude,
             case_sensitive: arguments.case_sensitive.unwrap_or(false),
             // Checked to be small above.
             context: context as usize,
@@ -128,12 +137,6 @@ fn check(name: &str, value: u64, least: u64, most: u64) -> Result<()> {
 
 fn globs(name: &str, given: Option<Vec<String>>) -> Result<Vec<String>> {
     let given = given.unwrap_or_default();
-    if given.len() > MAX_GLOBS {
-        return Err(Error::invalid_input(format!(
-            "`{name}` has {} globs; at most {MAX_GLOBS} are taken",
-            given.len()
-        )));
-    }
     if given.iter().any(|glob| glob.trim().is_empty()) {
         return Err(Error::invalid_input(format!(
             "`{name}` has an empty glob; leave it out, or write one such as `*.rs`"
@@ -171,7 +174,7 @@ mod tests {
         refused(|arguments| arguments.max_results = Some(10_001), "max_results");
         refused(|arguments| arguments.max_file_size = Some(0), "max_file_size");
         refused(|arguments| arguments.max_file_size = Some(33 << 20), "max_file_size");
-        refused(|arguments| arguments.include = Some(vec!["a".into(); 101]), "include");
+        refused(|arguments| arguments.include = Some(vec!["a".into(); 65]), "include");
         refused(|arguments| arguments.exclude = Some(vec![" ".into()]), "exclude");
     }
 }

@@ -42,12 +42,7 @@ impl Pattern {
                 pattern.len()
             )));
         }
-        let hir = parse(pattern, case_sensitive).map_err(|error| {
-            Error::invalid_input(format!(
-                "the pattern is not a valid regular expression of Rust (no look-around, no \
-                 back-references; `\\` escapes special characters): {error}"
-            ))
-        })?;
+        let hir = parse(pattern, case_sensitive)?;
         // Line endings of Windows end a line too, so that `$` means what it says. An expression
         // that names `\r` has to see it, though, and with `\A` or `\z`, which the matcher shows by
         // having no line terminator, lines are only looked at without their ends if that is `\n`.
@@ -108,7 +103,7 @@ fn compile(
 
 /// The same expression as the matcher compiles, for its literals and for better errors: the matcher
 /// puts something around it that nobody wrote. How lines end makes no difference to the literals.
-fn parse(pattern: &str, case_sensitive: bool) -> std::result::Result<Hir, regex_syntax::Error> {
+fn parse(pattern: &str, case_sensitive: bool) -> Result<Hir> {
     ParserBuilder::new()
         .utf8(false)
         .case_insensitive(!case_sensitive)
@@ -116,6 +111,12 @@ fn parse(pattern: &str, case_sensitive: bool) -> std::result::Result<Hir, regex_
         .nest_limit(MAX_NESTING)
         .build()
         .parse(pattern)
+        .map_err(|error| {
+            Error::invalid_input(format!(
+                "the pattern is not a valid regular expression of Rust (no look-around, no \
+                 back-references; `\\` escapes special characters): {error}"
+            ))
+        })
 }
 
 fn names_carriage_return(error: &grep_regex::Error) -> bool {

@@ -249,7 +249,7 @@ fn haystack() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4000))]
+    #![proptest_config(ProptestConfig::with_cases(2500))]
 
     #[test]
     fn the_prefilter_changes_nothing(

@@ -99,12 +99,14 @@ impl Error {
 
     /// The host's own words, where the host refused; WASI's codes carry none.
     ///
-    /// Meant for errors that the host may have caused: it takes the newest refusal of the call.
+    /// Meant for errors that the host may have caused: it takes the newest refusal of the call. One
+    /// of another case is not about this error but about something before it, which the tool got
+    /// over.
     #[must_use]
     pub fn or_refusal(self) -> Self {
         match self {
             Error::Denied(_) | Error::LimitExceeded(_) | Error::TimedOut(_) => {
-                refusal().unwrap_or(self)
+                refusal().filter(|refusal| refusal.case() == self.case()).unwrap_or(self)
             }
             other => other,
         }

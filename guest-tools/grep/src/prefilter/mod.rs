@@ -10,6 +10,7 @@
 //! A prefilter may report a place that turns out not to match; it never passes one over. Where the
 //! literals are all there is to the expression it is exact, and no regular expression runs at all.
 
+mod lanes;
 mod needle;
 mod required;
 mod teddy;

@@ -9,9 +9,9 @@
 //!
 //! The window need not be a literal's beginning: each has its own, where its rarest bytes are.
 //!
-//! The algorithm is written once over [`Lanes`]. [`Portable`] is plain Rust, for other targets and
-//! for tests; on WebAssembly with vectors it is one instruction each.
+//! The algorithm is written once, over [`Lanes`].
 
+use super::lanes::{BLOCK, LANES, Lanes, Native, UNROLL};
 use super::needle::Needle;
 
 /// More literals would make nearly every place a candidate.
@@ -20,138 +20,7 @@ pub const MAX_NEEDLES: usize = 64;
 /// Bytes of a window; with three, false candidates are rare already.
 pub const MAX_WIDTH: usize = 3;
 
-const LANES: usize = 16;
 const BUCKETS: usize = 8;
-
-/// Vectors looked at before the first decision: one branch for all of them.
-const UNROLL: usize = 4;
-
-/// Sixteen bytes that are worked on at once.
-trait Lanes: Copy {
-    fn load(bytes: &[u8; LANES]) -> Self;
-    fn and(self, other: Self) -> Self;
-    fn or(self, other: Self) -> Self;
-    fn low_halves(self) -> Self;
-    fn high_halves(self) -> Self;
-    /// For each byte of `self`, all below sixteen, the byte of `table` at that place.
-    fn look_up(self, table: Self) -> Self;
-    fn any(self) -> bool;
-    fn to_bytes(self) -> [u8; LANES];
-}
-
-/// The lanes one after the other.
-#[derive(Clone, Copy)]
-#[cfg_attr(all(target_arch = "wasm32", target_feature = "simd128"), allow(dead_code))]
-struct Portable([u8; LANES]);
-
-impl Portable {
-    fn each(self, change: impl Fn(u8) -> u8) -> Self {
-        Portable(self.0.map(change))
-    }
-
-    fn pairs(self, other: Self, join: impl Fn(u8, u8) -> u8) -> Self {
-        Portable(std::array::from_fn(|lane| join(self.0[lane], other.0[lane])))
-    }
-}
-
-impl Lanes for Portable {
-    fn load(bytes: &[u8; LANES]) -> Self {
-        Portable(*bytes)
-    }
-
-    fn and(self, other: Self) -> Self {
-        self.pairs(other, |one, two| one & two)
-    }
-
-    fn or(self, other: Self) -> Self {
-        self.pairs(other, |one, two| one | two)
-    }
-
-    fn low_halves(self) -> Self {
-        self.each(|byte| byte & 0x0F)
-    }
-
-    fn high_halves(self) -> Self {
-        self.each(|byte| byte >> 4)
-    }
-
-    fn look_up(self, table: Self) -> Self {
-        self.each(|index| table.0[usize::from(index & 0x0F)])
-    }
-
-    fn any(self) -> bool {
-        self.0 != [0; LANES]
-    }
-
-    fn to_bytes(self) -> [u8; LANES] {
-        self.0
-    }
-}
-
-#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-mod vector {
-    use core::arch::wasm32::{
-        i8x16_swizzle, u8x16_shr, u8x16_splat, v128, v128_and, v128_any_true, v128_load, v128_or,
-        v128_store,
-    };
-
-    use super::{LANES, Lanes};
-
-    /// One 128-bit register.
-    #[derive(Clone, Copy)]
-    pub struct Vector(v128);
-
-    impl Lanes for Vector {
-        #[inline(always)]
-        fn load(bytes: &[u8; LANES]) -> Self {
-            // SAFETY: the reference covers sixteen readable bytes, and v128_load needs no alignment.
-            Vector(unsafe { v128_load(bytes.as_ptr().cast()) })
-        }
-
-        #[inline(always)]
-        fn and(self, other: Self) -> Self {
-            Vector(v128_and(self.0, other.0))
-        }
-
-        #[inline(always)]
-        fn or(self, other: Self) -> Self {
-            Vector(v128_or(self.0, other.0))
-        }
-
-        #[inline(always)]
-        fn low_halves(self) -> Self {
-            Vector(v128_and(self.0, u8x16_splat(0x0F)))
-        }
-
-        #[inline(always)]
-        fn high_halves(self) -> Self {
-            Vector(u8x16_shr(self.0, 4))
-        }
-
-        #[inline(always)]
-        fn look_up(self, table: Self) -> Self {
-            Vector(i8x16_swizzle(table.0, self.0))
-        }
-
-        #[inline(always)]
-        fn any(self) -> bool {
-            v128_any_true(self.0)
-        }
-
-        #[inline(always)]
-        fn to_bytes(self) -> [u8; LANES] {
-            let mut bytes = [0; LANES];
-            // SAFETY: the array is sixteen writable bytes, and v128_store needs no alignment.
-            unsafe { v128_store(bytes.as_mut_ptr().cast(), self.0) };
-            bytes
-        }
-    }
-}
-
-#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-type Native = vector::Vector;
-#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
-type Native = Portable;
 
 /// In which buckets a byte may be at one place of the window.
 #[derive(Debug, Clone, Copy, Default)]
@@ -169,6 +38,25 @@ impl Table {
     fn buckets(&self, byte: u8) -> u8 {
         self.by_low_half[usize::from(byte & 0x0F)] & self.by_high_half[usize::from(byte >> 4)]
     }
+}
+
+/// The buckets that have a candidate at each of the sixteen positions from `start`.
+#[inline(always)]
+fn candidates<L: Lanes, const WIDTH: usize>(
+    block: &[u8; BLOCK],
+    start: usize,
+    low: &[L; WIDTH],
+    high: &[L; WIDTH],
+) -> L {
+    let at = |place: usize| {
+        let bytes = L::load_at(block, start + place);
+        bytes.low_halves().look_up(low[place]).and(bytes.high_halves().look_up(high[place]))
+    };
+    let mut found = at(0);
+    for place in 1..WIDTH {
+        found = found.and(at(place));
+    }
+    found
 }
 
 /// A needle and where in it its window is.
@@ -235,26 +123,12 @@ impl Teddy {
         let low: [L; WIDTH] = std::array::from_fn(|place| L::load(&self.tables[place].by_low_half));
         let high: [L; WIDTH] =
             std::array::from_fn(|place| L::load(&self.tables[place].by_high_half));
-        let candidates = |bytes: &[u8; LANES], place: usize| {
-            let bytes = L::load(bytes);
-            bytes.low_halves().look_up(low[place]).and(bytes.high_halves().look_up(high[place]))
-        };
-        // The candidates among the sixteen positions from `start`.
-        let vector = |block: &[u8], start: usize| -> Option<L> {
-            let mut found = candidates(block.get(start..)?.first_chunk()?, 0);
-            for place in 1..WIDTH {
-                found = found.and(candidates(block.get(start + place..)?.first_chunk()?, place));
-            }
-            Some(found)
-        };
-
         let mut at = 0;
-        while let Some(block) = haystack.get(at..at + UNROLL * LANES + WIDTH - 1) {
-            let mut found = [L::load(&[0; LANES]); UNROLL];
-            for (index, found) in found.iter_mut().enumerate() {
-                *found = vector(block, index * LANES)?;
-            }
-            if found.into_iter().reduce(L::or)?.any() {
+        // The block has a fixed size, so that all places in it are known when this is compiled.
+        while let Some(block) = haystack.get(at..).and_then(<[u8]>::first_chunk::<BLOCK>) {
+            let found = [0, 1, 2, 3].map(|index| candidates(block, index * LANES, &low, &high));
+            let [first, second, third, fourth] = found;
+            if first.or(second).or(third.or(fourth)).any() {
                 for (index, found) in found.into_iter().enumerate() {
                     if found.any()
                         && let Some(start) =
@@ -309,6 +183,7 @@ impl Teddy {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::lanes::Portable;
     use super::*;
 
     fn needle(bytes: &[u8], any_case: bool) -> Needle {

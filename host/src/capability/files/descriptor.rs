@@ -64,15 +64,13 @@ impl DirectoryEntries {
         format!("{}/{name}", self.handle.place.trim_end_matches('/'))
     }
 
-    /// The next entry whose name a guest can say; `.` and `..` are not entries.
+    /// The next entry; `.` and `..` are not entries. A name that is not Unicode, which no guest
+    /// can say, is an error, so that nobody takes the listing for the whole; it goes on after it.
     pub fn next(&mut self) -> Result<Option<DirectoryEntry>, Errno> {
         let dir = self.dir.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
         for entry in dir.by_ref() {
             let entry = entry?;
-            let Ok(name) = entry.file_name().to_str() else {
-                tracing::debug!(directory = %self.handle.place, "left out a name that is not Unicode");
-                continue;
-            };
+            let name = entry.file_name().to_str().map_err(|_| Errno::ILSEQ)?;
             if name == "." || name == ".." {
                 continue;
             }

@@ -130,6 +130,13 @@ impl ProcessCtx {
     fn spec(&self, command: wit::Command) -> Result<ProcessSpec, ToolError> {
         let directory = GuestPath::parse(&command.directory)
             .map_err(|error| ToolError::denied(format!("{}: {error}", command.directory)))?;
+        if self.authority.dirs.access(&directory).is_none() {
+            let error = ToolError::denied(format!(
+                "{directory} is in no granted directory, and a program starts in one; paths are under /workspace"
+            ));
+            self.witness.refuse(directory.as_str(), &error);
+            return Err(error);
+        }
         let confinement = self.authority.programs.confinement;
         let dirs = self.granted_dirs()?;
         let toolchains = self.shared.toolchains.clone();

@@ -117,6 +117,9 @@ impl FilesView<'_> {
                     super::bindings::fs::ErrorCode::NoEntry => ToolError::not_found(format!(
                         "{path} does not exist; list the directory above to see what there is"
                     )),
+                    super::bindings::fs::ErrorCode::NotDirectory => ToolError::invalid_input(
+                        format!("{path} cannot be: a part of it is a file, not a directory"),
+                    ),
                     code => ToolError::failed(format!("{path} cannot be opened: {code:?}")),
                 }
             }),

@@ -67,6 +67,9 @@ impl Tree {
         let place = located.place.clone();
         let cannot = |errno: Errno| match errno {
             Errno::NOENT => ToolError::not_found(format!("{place} does not exist")),
+            Errno::NOTDIR => ToolError::invalid_input(format!(
+                "{place} cannot be: a part of it is a file, not a directory"
+            )),
             errno => ToolError::failed(format!("{place} cannot be opened: {errno}")),
         };
         let stat = statat(&located.parent, &located.name, AtFlags::SYMLINK_NOFOLLOW).map_err(cannot)?;
@@ -88,8 +91,8 @@ impl Tree {
                 Start::File { parent: Arc::clone(&located.parent), name: located.name.clone() }
             }
             _ => {
-                return Err(ToolError::denied(format!(
-                    "{place} is neither a regular file nor a directory"
+                return Err(ToolError::invalid_input(format!(
+                    "{place} is neither a regular file nor a directory; name one"
                 )));
             }
         };
@@ -118,7 +121,8 @@ impl Tree {
             }
         };
         let mut stack = Vec::new();
-        match open_directory(fd, ".").and_then(|fd| self.frame(fd, String::new(), &self.ignores)) {
+        let first = open_directory(fd, ".");
+        match first.and_then(|fd| self.frame(fd, String::new(), &self.ignores, output.counts)) {
             Ok(frame) => stack.push(frame),
             Err(_) => Counts::add(&output.counts.unreadable, 1),
         }
@@ -137,7 +141,7 @@ impl Tree {
                 continue;
             }
             let (fd, ignores) = (open_directory(&frame.fd, &name), frame.ignores.clone());
-            match fd.and_then(|fd| self.frame(fd, path, &ignores)) {
+            match fd.and_then(|fd| self.frame(fd, path, &ignores, output.counts)) {
                 Ok(below) if stack.len() < MAX_DEPTH => stack.push(below),
                 _ => Counts::add(&output.counts.unreadable, 1),
             }
@@ -164,7 +168,13 @@ impl Tree {
                 && frame.ignores.leaves_out(&join(&self.prefix, path), is_directory))
     }
 
-    fn frame(&self, fd: OwnedFd, path: String, above: &Ignores) -> Result<Frame, Errno> {
+    fn frame(
+        &self,
+        fd: OwnedFd,
+        path: String,
+        above: &Ignores,
+        counts: &Counts,
+    ) -> Result<Frame, Errno> {
         let ignores = match self.options.ignore_files {
             true => above.enter(&fd, &join(&self.prefix, &path)),
             false => above.clone(),
@@ -173,6 +183,7 @@ impl Tree {
         for entry in Dir::read_from(&fd)? {
             let entry = entry?;
             let Ok(name) = entry.file_name().to_str() else {
+                Counts::add(&counts.unreadable, 1);
                 continue;
             };
             let kind = match entry.file_type() {

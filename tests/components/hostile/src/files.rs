@@ -65,7 +65,9 @@ fn open(arguments: &Arguments, base: &Descriptor) -> Answer {
         ("write", DescriptorFlags::WRITE),
         ("mutate", DescriptorFlags::MUTATE_DIRECTORY),
     ] {
-        flags.set(flag, has(word));
+        if has(word) {
+            flags = flags | flag;
+        }
     }
     for (word, flag) in [
         ("create", OpenFlags::CREATE),
@@ -73,7 +75,9 @@ fn open(arguments: &Arguments, base: &Descriptor) -> Answer {
         ("truncate", OpenFlags::TRUNCATE),
         ("directory", OpenFlags::DIRECTORY),
     ] {
-        how.set(flag, has(word));
+        if has(word) {
+            how = how | flag;
+        }
     }
     let path = arguments.path.replace("{long}", &"x".repeat(arguments.count as usize));
     let file = base.open_at(path_flags(arguments), &path, how, flags).map_err(failed)?;
