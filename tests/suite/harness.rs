@@ -10,8 +10,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use serde_json::Value;
 use tokio::runtime::Runtime;
@@ -25,17 +25,12 @@ use xzatoma::tool::{CallReport, ErrorCase, Headless, ToolCall, ToolHost};
 
 pub mod grant;
 
-/// Sandboxes alive at once in this process: the pool of each reserves tens of terabytes of the
-/// 128 that a process can address.
-const MAX_WORLDS: usize = 2;
-
 /// A sandbox over a workspace of its own, which goes when it is dropped.
 pub struct World {
-    // Dropped in this order: the sandbox before its directories, the place in line last.
+    // Dropped in this order: the sandbox before its directories.
     sandbox: Sandbox,
     runtime: Runtime,
     directory: TemporaryDirectory,
-    _place: Place,
 }
 
 /// What a world can be given beyond the ordinary.
@@ -58,7 +53,6 @@ impl World {
     }
 
     pub fn with(setup: Setup) -> World {
-        let place = Place::wait();
         let directory = TemporaryDirectory::new();
         for part in ["workspace", "outside"] {
             fs::create_dir(directory.path().join(part)).unwrap();
@@ -83,7 +77,7 @@ impl World {
             .enable_all()
             .build()
             .unwrap();
-        World { sandbox, runtime, directory, _place: place }
+        World { sandbox, runtime, directory }
     }
 
     /// The host's path of `/workspace`.
@@ -116,7 +110,12 @@ impl World {
 
     /// Adds a component from a file.
     pub fn add(&mut self, component: &Path) -> Result<Arc<Tool>, LoadError> {
-        self.runtime.block_on(self.sandbox.add_component(component, &cache(), None))
+        self.add_with(component, &cache())
+    }
+
+    /// The same, with a cache of the test's own.
+    pub fn add_with(&mut self, component: &Path, cache: &Cache) -> Result<Arc<Tool>, LoadError> {
+        self.runtime.block_on(self.sandbox.add_component(component, cache, None))
     }
 
     /// For what [`World::call`] cannot say: calls side by side, calls that are given up.
@@ -194,28 +193,5 @@ impl TemporaryDirectory {
 impl Drop for TemporaryDirectory {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// One of the places for worlds.
-struct Place;
-
-static WORLDS: Mutex<usize> = Mutex::new(0);
-static GONE: Condvar = Condvar::new();
-
-impl Place {
-    fn wait() -> Place {
-        let worlds = WORLDS.lock().unwrap_or_else(PoisonError::into_inner);
-        let full = |worlds: &mut usize| *worlds >= MAX_WORLDS;
-        let mut worlds = GONE.wait_while(worlds, full).unwrap_or_else(PoisonError::into_inner);
-        *worlds += 1;
-        Place
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        *WORLDS.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
-        GONE.notify_one();
     }
 }

@@ -3,6 +3,7 @@
 mod cache;
 mod command_line;
 mod harness;
+#[cfg(target_os = "linux")]
 mod hostile;
 #[cfg(target_os = "linux")]
 mod process;

@@ -1,6 +1,6 @@
 //! `sandbox explain`: the effective grant, and where each part of it comes from.
 
-use super::options::SandboxOptions;
+use super::options::{Granted, SandboxOptions};
 use super::text::{harmless, print, with_newline};
 use super::{Exit, Failure, session};
 use crate::policy::{Authority, Confinement, Grant, Level, Permission};
@@ -39,12 +39,13 @@ pub async fn explain(
         serde_json::json!({
             "level": level,
             "mounts": mounts,
+            "dropped": level.ignored(&granted.options),
             "os_sandbox": { "available": confinement.is_ok(), "missing": confinement.err() },
             "grant": grant,
         })
         .to_string()
     } else {
-        harmless(&describe(options, &grant, &granted.mounts, confinement))
+        harmless(&describe(options, &grant, &granted, confinement))
     };
     print(&with_newline(text)).map_err(|error| Failure::failed(format!("cannot write the answer: {error}")))?;
     Ok(Exit::Done)
@@ -53,12 +54,12 @@ pub async fn explain(
 fn describe(
     options: &SandboxOptions,
     grant: &Grant,
-    mounts: &[(crate::policy::GuestPath, std::path::PathBuf)],
+    granted: &Granted,
     confinement: Result<(), String>,
 ) -> String {
     let level = options.sandbox;
     let mut lines = vec![format!("level {level}: {}", purpose(level)), String::new()];
-    for (guest, host) in mounts {
+    for (guest, host) in &granted.mounts {
         lines.push(format!("  {guest} is {}", host.display()));
     }
     lines.push(match &confinement {
@@ -72,6 +73,7 @@ fn describe(
         );
     }
     lines.push("  always: .git is never written; xzatoma's own files are closed to tools".to_owned());
+    lines.extend(level.ignored(&granted.options).into_iter().map(|what| format!("  dropped: {what}")));
     for (name, authority) in &grant.tools {
         lines.push(String::new());
         lines.push(name.clone());

@@ -23,7 +23,7 @@ use options::SandboxOptions;
 #[command(name = "xzatoma", version, max_term_width = 100, after_help = EXAMPLES)]
 struct Cli {
     /// How log lines on standard error look; RUST_LOG chooses which there are
-    #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text, hide_possible_values = false)]
+    #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text)]
     log_format: LogFormat,
 
     #[command(subcommand)]
@@ -34,7 +34,8 @@ const EXAMPLES: &str = "\
 Examples:
   xzatoma tools list
   xzatoma tools call grep '{\"pattern\":\"TODO\",\"path\":\"src\"}'
-  xzatoma tools call terminal '{\"command\":[\"ls\",\"-l\"]}' --sandbox strict --allow-command ls
+  xzatoma tools call terminal '{\"command\":[\"ls\",\"-l\"]}' \\
+      --sandbox strict --allow-command ls
   xzatoma sandbox explain --sandbox strict --allow-write out
 
 Exit codes:
@@ -94,10 +95,13 @@ enum Tools {
 
 const CALL_EXAMPLES: &str = "\
 Examples:
-  xzatoma tools call file_ops_readonly '{\"operation\":\"read\",\"path\":\"README.md\"}'
-  xzatoma tools call file_ops '{\"operation\":\"write\",\"path\":\"out/a.txt\",\"content\":\"hi\"}' \\
-      --sandbox strict --allow-write out
-  xzatoma tools call fetch '{\"url\":\"https://example.com/\"}' --allow-host example.com
+  xzatoma tools call grep '{\"pattern\":\"TODO\",\"path\":\"src\"}'
+  xzatoma tools call file_ops_readonly \\
+      '{\"operation\":\"read\",\"path\":\"README.md\"}'
+  xzatoma tools call file_ops --sandbox strict --allow-write out \\
+      '{\"operation\":\"write\",\"path\":\"out/a.txt\",\"content\":\"hi\"}'
+  xzatoma tools call fetch --allow-host example.com \\
+      '{\"url\":\"https://example.com/\"}'
   echo '{\"pattern\":\"fn main\"}' | xzatoma tools call grep - --json
   xzatoma tools call my_tool '{}' --component my_tool.wasm --timeout 5
 

@@ -6,6 +6,7 @@
 (component
   {{before}}
   (core module $code
+    {{imports}}
     {{memory}}
     {{items}}
     (func (export "realloc") (param i32 i32 i32 i32) (result i32)
@@ -19,7 +20,7 @@
     (data (i32.const 16) "{{definition}}")
     (data (i32.const 64) "{{answer}}")
     (data (i32.const 256) "{{texts}}"))
-  (core instance $code (instantiate $code))
+  (core instance $code (instantiate $code {{with}}))
 
   (type $tool-error-shape (variant
     (case "invalid-input" string)
@@ -45,10 +46,14 @@
   (export $definition "definition" (type $definition-shape))
 
   (func $describe (result $definition)
-    (canon lift (core func $code "describe") (memory $code "memory") (realloc (func $code "realloc"))))
+    (canon lift (core func $code "describe")
+      (memory (core memory $code "memory"))
+      (realloc (core func $code "realloc"))))
   (func $call (param "arguments" string) (result (result $output (error $tool-error)))
-    (canon lift (core func $code "call") (memory $code "memory") (realloc (func $code "realloc"))
-      (post-return (func $code "call-done"))))
+    (canon lift (core func $code "call")
+      (memory (core memory $code "memory"))
+      (realloc (core func $code "realloc"))
+      (post-return (core func $code "call-done"))))
   (instance $tool
     (export "describe" (func $describe))
     (export "call" (func $call)))

@@ -2,9 +2,6 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
-
-use xzatoma::sandbox::Tool;
 
 use super::scene::Scene;
 use crate::harness::TemporaryDirectory;
@@ -21,6 +18,7 @@ pub struct Wat {
     parameters: String,
     version: String,
     before: String,
+    imports: String,
     memory: String,
     items: String,
     realloc: String,
@@ -39,6 +37,7 @@ impl Wat {
             parameters: r#"{"type":"object"}"#.to_owned(),
             version: "0.1.0".to_owned(),
             before: String::new(),
+            imports: String::new(),
             memory: r#"(memory (export "memory") 1)"#.to_owned(),
             items: String::new(),
             realloc: "(i32.const 32768)".to_owned(),
@@ -64,6 +63,11 @@ impl Wat {
     /// Items of the component before its own code, such as imports.
     pub fn before(self, items: &str) -> Wat {
         Wat { before: items.to_owned(), ..self }
+    }
+
+    /// Imports of the core module, all from an instance `$outside` that `before` makes.
+    pub fn imports(self, imports: &str) -> Wat {
+        Wat { imports: imports.to_owned(), ..self }
     }
 
     pub fn memory(self, memory: &str) -> Wat {
@@ -114,6 +118,15 @@ impl Wat {
         let answer = self.answer.clone().unwrap_or(worked);
         TEMPLATE
             .replace("{{before}}", &self.before)
+            .replace("{{imports}}", &self.imports)
+            .replace(
+                "{{with}}",
+                if self.imports.is_empty() {
+                    ""
+                } else {
+                    r#"(with "outside" (instance $outside))"#
+                },
+            )
             .replace("{{memory}}", &self.memory)
             .replace("{{items}}", &self.items)
             .replace("{{realloc}}", &self.realloc)
@@ -135,16 +148,17 @@ fn escaped(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("\\{byte:02x}")).collect()
 }
 
-/// Gives a component to the sandbox; why not, if it is refused.
-pub fn load(scene: &mut Scene, component: &Wat) -> Result<Arc<Tool>, String> {
+/// Gives a component to the sandbox: the name of the tool, or why it is refused.
+pub fn load(scene: &mut Scene, component: &Wat) -> Result<String, String> {
     load_bytes(scene, &component.bytes())
 }
 
-pub fn load_bytes(scene: &mut Scene, bytes: &[u8]) -> Result<Arc<Tool>, String> {
+pub fn load_bytes(scene: &mut Scene, bytes: &[u8]) -> Result<String, String> {
     let directory = TemporaryDirectory::new();
     let path: PathBuf = directory.path().join("component.wasm");
     fs::write(&path, bytes).unwrap();
-    scene.world.add(&path).map_err(|error| error.reason)
+    let added = scene.world.add(&path);
+    added.map(|tool| tool.definition().name.clone()).map_err(|error| error.reason)
 }
 
 /// Pseudo-random numbers that are the same in every run: a failure can be repeated.

@@ -16,39 +16,142 @@ const MAX_READ: u64 = 1 << 20;
 fn guests_that_use_the_host() {
     run("hostile::host_memory::guests_that_use_the_host", || {
         let mut cases = vec![
-            attack("T-HOST-01", "random bytes without end", json!({"case": "random", "count": u64::MAX}), reading(), Expected::Fails(LIMIT)),
-            attack("T-HOST-01", "the insecure ones", json!({"case": "random-insecure", "count": u64::MAX}), reading(), Expected::Fails(LIMIT)),
-            attack("T-HOST-01", "more than fit the guest", json!({"case": "random", "count": 100 << 20}), reading(), Expected::Fails(LIMIT)),
+            attack(
+                "T-HOST-01",
+                "random bytes without end",
+                json!({"case": "random", "count": u64::MAX}),
+                reading(),
+                Expected::Fails(LIMIT),
+            ),
+            attack(
+                "T-HOST-01",
+                "the insecure ones",
+                json!({"case": "random-insecure", "count": u64::MAX}),
+                reading(),
+                Expected::Fails(LIMIT),
+            ),
+            attack(
+                "T-HOST-01",
+                "more than fit the guest",
+                json!({"case": "random", "count": 100 << 20}),
+                reading(),
+                Expected::Fails(LIMIT),
+            ),
             case("T-HOST-02", "reads of everything at once", read_everything),
-            attack("T-HOST-05", "many header fields", json!({"case": "fields", "count": 100}), reading(), Expected::Holds(few_fields)),
-            attack("T-HOST-05", "long header fields", json!({"case": "fields", "count": 60_000}), reading(), Expected::Holds(few_fields)),
-            attack("T-HOST-06", "a flood on streams that nobody gave", json!({"case": "stdio-flood", "count": 64 << 20}), reading().deadline_ms(2000),
+            attack(
+                "T-HOST-05",
+                "many header fields",
+                json!({"case": "fields", "count": 100}),
+                reading(),
+                Expected::Holds(few_fields),
+            ),
+            attack(
+                "T-HOST-05",
+                "long header fields",
+                json!({"case": "fields", "count": 60_000}),
+                reading(),
+                Expected::Holds(few_fields),
+            ),
+            attack(
+                "T-HOST-06",
+                "a flood on streams that nobody gave",
+                json!({"case": "stdio-flood", "count": 64 << 20}),
+                reading().deadline_ms(2000),
                 Expected::Holds(|report| match &report.result {
-                    Ok(output) if output.text.contains("nowhere") || output.text.contains("closed") => Ok(()),
+                    Ok(output)
+                        if output.text.contains("nowhere") || output.text.contains("closed") =>
+                    {
+                        Ok(())
+                    }
                     Err(error) if error.case == ErrorCase::TimedOut => Ok(()),
                     other => Err(format!("{other:?}")),
-                })),
-            attack("T-HOST-06", "standard input that nobody gave", json!({"case": "stdin"}), reading(), Expected::Says("nothing")),
-            attack("T-HOST-06", "the host's environment and arguments", json!({"case": "environment"}), reading(), Expected::Says("achieved: [] [] Some(\"/workspace\")")),
-            attack("T-HOST-07", "zeroes without end", json!({"case": "write-zeroes", "count": u64::MAX}), reading(), Expected::Fails(&[ErrorCase::Crashed, ErrorCase::LimitExceeded])),
-            attack("T-HOST-07", "a write larger than a crossing", json!({"case": "write-too-much", "count": 40 << 20}), reading(), Expected::Fails(LIMIT)),
-            attack("T-HOST-08", "a wait for a million things", json!({"case": "poll-crowd", "count": 1_000_000}), reading(),
+                }),
+            ),
+            attack(
+                "T-HOST-06",
+                "standard input that nobody gave",
+                json!({"case": "stdin"}),
+                reading(),
+                Expected::Says("nothing"),
+            ),
+            attack(
+                "T-HOST-06",
+                "the host's environment and arguments",
+                json!({"case": "environment"}),
+                reading(),
+                Expected::Says("achieved: [] [] Some(\"/workspace\")"),
+            ),
+            attack(
+                "T-HOST-07",
+                "zeroes without end",
+                json!({"case": "write-zeroes", "count": u64::MAX}),
+                reading(),
+                Expected::Fails(&[ErrorCase::Crashed, ErrorCase::LimitExceeded]),
+            ),
+            attack(
+                "T-HOST-07",
+                "a write larger than a crossing",
+                json!({"case": "write-too-much", "count": 40 << 20}),
+                reading(),
+                Expected::Fails(LIMIT),
+            ),
+            attack(
+                "T-HOST-08",
+                "a wait for a million things",
+                json!({"case": "poll-crowd", "count": 1_000_000}),
+                reading(),
                 Expected::Holds(|report| match &report.result {
                     Ok(output) if output.text == "1000000 ready" => Ok(()),
                     Err(error) if error.case == ErrorCase::LimitExceeded => Ok(()),
                     other => Err(format!("{other:?}")),
-                })),
-            attack("T-HOST-08", "a wait for nothing", json!({"case": "poll-nothing"}), reading(), Expected::Fails(CRASHED)),
-            attack("T-HOST-09", "a handle out of thin air", json!({"case": "forged-handle", "count": 4711}), reading(), Expected::Fails(CRASHED)),
-            attack("T-HOST-09", "a handle that is no number of a handle", json!({"case": "forged-handle", "count": u32::MAX}), reading(), Expected::Fails(CRASHED)),
-            attack("T-HOST-09", "a handle of another kind", json!({"case": "handle-of-another-kind"}), reading(), Expected::Fails(CRASHED)),
-            attack("T-HOST-09", "a handle after its end", json!({"case": "used-after-drop"}), reading(), Expected::Fails(CRASHED)),
-            attack("T-HOST-09", "a parent dropped before its child", json!({"case": "parent-before-child"}), reading(),
+                }),
+            ),
+            attack(
+                "T-HOST-08",
+                "a wait for nothing",
+                json!({"case": "poll-nothing"}),
+                reading(),
+                Expected::Fails(CRASHED),
+            ),
+            attack(
+                "T-HOST-09",
+                "a handle out of thin air",
+                json!({"case": "forged-handle", "count": 4711}),
+                reading(),
+                Expected::Fails(CRASHED),
+            ),
+            attack(
+                "T-HOST-09",
+                "a handle that is no number of a handle",
+                json!({"case": "forged-handle", "count": u32::MAX}),
+                reading(),
+                Expected::Fails(CRASHED),
+            ),
+            attack(
+                "T-HOST-09",
+                "a handle of another kind",
+                json!({"case": "handle-of-another-kind"}),
+                reading(),
+                Expected::Fails(CRASHED),
+            ),
+            attack(
+                "T-HOST-09",
+                "a handle after its end",
+                json!({"case": "used-after-drop"}),
+                reading(),
+                Expected::Fails(CRASHED),
+            ),
+            attack(
+                "T-HOST-09",
+                "a parent dropped before its child",
+                json!({"case": "parent-before-child"}),
+                reading(),
                 Expected::Holds(|report| match &report.result {
                     Ok(output) if output.text.starts_with("an answer") => Ok(()),
                     Err(error) if error.case == ErrorCase::Crashed => Ok(()),
                     other => Err(format!("{other:?}")),
-                })),
+                }),
+            ),
             case("T-HOST-10", "walks that are begun and never ended", hoarded_walks),
         ];
         cases.extend(hoards());
@@ -79,7 +182,9 @@ fn hoards() -> Vec<Case> {
         reading(),
         Expected::Holds(few_open),
     ));
-    for (name, kind) in [("directories kept open", "directory"), ("listings kept open", "directory-stream")] {
+    for (name, kind) in
+        [("directories kept open", "directory"), ("listings kept open", "directory-stream")]
+    {
         let arguments = json!({"case": "hoard", "how": [kind], "count": 1_000_000});
         let expected = Expected::Fails(&[ErrorCase::LimitExceeded, ErrorCase::Failed]);
         cases.push(attack("T-HOST-04", name, arguments, reading(), expected));
@@ -134,6 +239,7 @@ fn hoarded_walks(scene: &mut Scene) -> Verdict {
     assert!(below(scene, "much/7.bin").exists());
     let hoarding = json!({"case": "hoard-walks", "path": "/workspace/much", "count": 1000});
     let hoarder = reading().deadline_ms(4000);
+    let looker = reading().deadline_ms(2000);
     let looking = json!({"case": "scan", "path": "/workspace/src"});
     let (hoarded, looked) = scene.world.runtime().block_on(async {
         let sandbox = scene.world.sandbox();
@@ -143,14 +249,16 @@ fn hoarded_walks(scene: &mut Scene) -> Verdict {
         };
         let look = async {
             tokio::time::sleep(std::time::Duration::from_millis(1000)).await;
-            call(&looking, &reading().deadline_ms(2000)).await
+            call(&looking, &looker).await
         };
         tokio::join!(call(&hoarding, &hoarder), look)
     });
     check(&looked, &Expected::Says("1 files")).map_err(|what| format!("another's walk: {what}"))?;
     match &hoarded.result {
         Ok(output) if output.text.contains("walks, then LimitExceeded") => Ok(()),
-        Err(error) if matches!(error.case, ErrorCase::LimitExceeded | ErrorCase::TimedOut) => Ok(()),
+        Err(error) if matches!(error.case, ErrorCase::LimitExceeded | ErrorCase::TimedOut) => {
+            Ok(())
+        }
         other => Err(format!("{other:?}")),
     }
 }

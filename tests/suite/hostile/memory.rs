@@ -14,14 +14,19 @@ const LIMIT: &[ErrorCase] = &[ErrorCase::LimitExceeded];
 fn refused(scene: &mut Scene, component: &Wat) -> Verdict {
     match load(scene, component) {
         Err(_) => Ok(()),
-        Ok(tool) => Err(format!("it was loaded as {}", tool.definition().name)),
+        Ok(tool) => Err(format!("it was loaded as {}", tool)),
     }
 }
 
 /// Loads it and calls it.
-fn called(scene: &mut Scene, component: &Wat, authority: &Authority, expected: &Expected) -> Verdict {
+fn called(
+    scene: &mut Scene,
+    component: &Wat,
+    authority: &Authority,
+    expected: &Expected,
+) -> Verdict {
     let tool = load(scene, component).map_err(|reason| format!("not loaded: {reason}"))?;
-    let report = scene.world.call(&tool.definition().name, json!({}), authority);
+    let report = scene.world.call(&tool, json!({}), authority);
     check(&report, expected)
 }
 
@@ -29,19 +34,47 @@ fn called(scene: &mut Scene, component: &Wat, authority: &Authority, expected: &
 fn guests_that_take_memory() {
     run("hostile::memory::guests_that_take_memory", || {
         let mut cases = vec![
-            attack("T-MEM-01", "allocation without end", json!({"case": "allocate"}), reading(), Expected::Fails(LIMIT)),
-            attack("T-MEM-01", "with hardly any to begin with", json!({"case": "allocate"}), reading().memory_mib(2), Expected::Fails(LIMIT)),
-            attack("T-MEM-02", "growth that is refused and shrugged off", json!({"case": "grow"}), reading().memory_mib(16),
+            attack(
+                "T-MEM-01",
+                "allocation without end",
+                json!({"case": "allocate"}),
+                reading(),
+                Expected::Fails(LIMIT),
+            ),
+            attack(
+                "T-MEM-01",
+                "with hardly any to begin with",
+                json!({"case": "allocate"}),
+                reading().memory_mib(2),
+                Expected::Fails(LIMIT),
+            ),
+            attack(
+                "T-MEM-02",
+                "growth that is refused and shrugged off",
+                json!({"case": "grow"}),
+                reading().memory_mib(16),
                 Expected::Holds(|report| match &report.result {
-                    Ok(output) if output.text.parse::<u64>().is_ok_and(|bytes| bytes <= 16 << 20) => {
+                    Ok(output)
+                        if output.text.parse::<u64>().is_ok_and(|bytes| bytes <= 16 << 20) =>
+                    {
                         match report.receipt.peak_memory_bytes <= 16 << 20 {
                             true => Ok(()),
-                            false => Err(format!("the receipt says {}", report.receipt.peak_memory_bytes)),
+                            false => Err(format!(
+                                "the receipt says {}",
+                                report.receipt.peak_memory_bytes
+                            )),
                         }
                     }
                     other => Err(format!("{other:?}")),
-                })),
-            attack("T-MEM-07", "recursion without end", json!({"case": "recursion"}), reading(), Expected::Fails(&[ErrorCase::Crashed])),
+                }),
+            ),
+            attack(
+                "T-MEM-07",
+                "recursion without end",
+                json!({"case": "recursion"}),
+                reading(),
+                Expected::Fails(&[ErrorCase::Crashed]),
+            ),
         ];
         cases.extend(declared());
         cases.extend(tables_and_instances());
@@ -54,7 +87,8 @@ fn guests_that_take_memory() {
 fn declared() -> Vec<Case> {
     vec![
         case("T-MEM-03", "a declared minimum above the cap", |scene| {
-            let component = Wat::named("large_from_the_start").memory(r#"(memory (export "memory") 512)"#);
+            let component =
+                Wat::named("large_from_the_start").memory(r#"(memory (export "memory") 512)"#);
             called(scene, &component, &grant::nothing().memory_mib(16), &Expected::Fails(LIMIT))
         }),
         case("T-MEM-03", "a declared minimum above what is possible", |scene| {
@@ -65,7 +99,8 @@ fn declared() -> Vec<Case> {
             let component = Wat::named("several_memories").memory(memories);
             // 12.5 MiB each.
             called(scene, &component, &grant::nothing().memory_mib(16), &Expected::Fails(LIMIT))?;
-            let report = scene.world.call("several_memories", json!({}), &grant::nothing().memory_mib(40));
+            let report =
+                scene.world.call("several_memories", json!({}), &grant::nothing().memory_mib(40));
             check(&report, &Expected::Says("done"))
         }),
         case("T-MEM-04", "a hundred memories", |scene| {

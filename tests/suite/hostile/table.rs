@@ -1,5 +1,6 @@
 //! Runs a table of cases, and after each looks at everything that must be as it was.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -107,7 +108,8 @@ pub fn run(test: &str, cases: impl FnOnce() -> Vec<Case>) {
             // Shown when the process does not come back from a case.
             eprintln!("{id} {name}");
             if let Err(problems) = run_one(&mut scene, case, &start) {
-                failures.extend(problems.into_iter().map(|problem| format!("{id} {name}: {problem}")));
+                failures
+                    .extend(problems.into_iter().map(|problem| format!("{id} {name}: {problem}")));
             }
         }
         if let Err(problem) = start.rested_since() {
@@ -121,15 +123,19 @@ fn run_one(scene: &mut Scene, case: Case, start: &Vital) -> Result<(), Vec<Strin
     scene.stage();
     let (protected, everything) = (scene.protected(), scene.everything());
     let panics = vital::panics();
-    let mut problems: Vec<String> = (case.run)(scene).err().into_iter().collect();
-
-    if vital::panics() != panics {
+    let ran = catch_unwind(AssertUnwindSafe(|| (case.run)(scene)));
+    let mut problems = match ran {
+        Ok(verdict) => verdict.err().into_iter().collect(),
+        Err(_) => vec!["the test itself panicked".to_owned()],
+    };
+    if problems.is_empty() && vital::panics() != panics {
         problems.push("the host panicked".to_owned());
     }
     problems.extend(scene.canary().err());
     problems.extend(start.settled_since().err());
     problems.extend(scene.outside.difference().map(|what| format!("outside: {what}")));
-    problems.extend(protected.difference(&scene.protected()).map(|what| format!("protected: {what}")));
+    problems
+        .extend(protected.difference(&scene.protected()).map(|what| format!("protected: {what}")));
     if case.read_only {
         let changed = everything.difference(&scene.everything());
         problems.extend(changed.map(|what| format!("read-only: {what}")));

@@ -44,12 +44,32 @@ fn guests_that_take_time() {
     run("hostile::time::guests_that_take_time", || {
         let short = || reading().deadline_ms(300);
         let mut cases = vec![
-            timed_out("T-CPU-01", "a loop without end", json!({"case": "loop"}), reading().deadline_ms(1000)),
+            timed_out(
+                "T-CPU-01",
+                "a loop without end",
+                json!({"case": "loop"}),
+                reading().deadline_ms(1000),
+            ),
             timed_out("T-CPU-02", "a loop of cheap calls", json!({"case": "clock-loop"}), short()),
             timed_out("T-CPU-02", "a loop of log lines", json!({"case": "log-loop"}), short()),
-            timed_out("T-CPU-02", "a loop of random numbers", json!({"case": "random-loop", "count": 1 << 20}), short()),
-            timed_out("T-CPU-03", "large copies", json!({"case": "copy-loop", "count": 48}), short()),
-            timed_out("T-CPU-03", "large fills", json!({"case": "fill-loop", "count": 48}), short()),
+            timed_out(
+                "T-CPU-02",
+                "a loop of random numbers",
+                json!({"case": "random-loop", "count": 1 << 20}),
+                short(),
+            ),
+            timed_out(
+                "T-CPU-03",
+                "large copies",
+                json!({"case": "copy-loop", "count": 48}),
+                short(),
+            ),
+            timed_out(
+                "T-CPU-03",
+                "large fills",
+                json!({"case": "fill-loop", "count": 48}),
+                short(),
+            ),
             case("T-CPU-04", "a start function without end", |scene| {
                 let component = Wat::named("never_starts")
                     .items("(func $spin (loop $again (br $again))) (start $spin)");
@@ -59,31 +79,55 @@ fn guests_that_take_time() {
                 }
             }),
             case("T-CPU-04", "a description without end", |scene| {
-                let component = Wat::named("never_says").describe("(loop $again (br $again)) unreachable");
+                let component =
+                    Wat::named("never_says").describe("(loop $again (br $again)) unreachable");
                 match load(scene, &component) {
                     Err(reason) if reason.contains("timed-out") => Ok(()),
                     other => Err(format!("loaded as {other:?}")),
                 }
             }),
-            case("T-CPU-05", "a regular expression that explodes", |scene| {
+            case("T-CPU-05", "a regular expression that explodes", move |scene| {
                 let pattern = "((((a{0,99}){0,99}){0,99}){0,99}){0,99}";
                 let report = scene.world.call("grep", json!({"pattern": pattern}), &short());
-                check(&report, &Expected::Fails(&[ErrorCase::InvalidInput, ErrorCase::LimitExceeded]))
+                check(
+                    &report,
+                    &Expected::Fails(&[ErrorCase::InvalidInput, ErrorCase::LimitExceeded]),
+                )
             }),
             case("T-CPU-05", "a regular expression that backtracks elsewhere", |scene| {
                 scene.world.write("long.txt", "a".repeat(100_000));
                 let authority = reading().deadline_ms(5000);
-                let report = scene.world.call("grep", json!({"pattern": "(a*)*(a|aa)*b"}), &authority);
-                check(&report, &Expected::Holds(|report| match &report.result {
-                    Ok(_) => Ok(()),
-                    Err(error) => Err(error.to_string()),
-                }))
+                let report =
+                    scene.world.call("grep", json!({"pattern": "(a*)*(a|aa)*b"}), &authority);
+                check(
+                    &report,
+                    &Expected::Holds(|report| match &report.result {
+                        Ok(_) => Ok(()),
+                        Err(error) => Err(error.to_string()),
+                    }),
+                )
             }),
             timed_out("T-BLOCK-01", "waits of no time", json!({"case": "poll-now-loop"}), short()),
             timed_out("T-BLOCK-02", "a wait of centuries", json!({"case": "poll-never"}), short()),
-            timed_out("T-BLOCK-02", "a wait for the end of time", json!({"case": "poll-instant-never"}), short()),
-            timed_out("T-BLOCK-03", "an answer that comes too late", json!({"case": "sleep", "count": 400}), short()),
-            attack("T-BLOCK-03", "an answer that comes just in time", json!({"case": "sleep", "count": 100}), reading(), Expected::Says("slept")),
+            timed_out(
+                "T-BLOCK-02",
+                "a wait for the end of time",
+                json!({"case": "poll-instant-never"}),
+                short(),
+            ),
+            timed_out(
+                "T-BLOCK-03",
+                "an answer that comes too late",
+                json!({"case": "sleep", "count": 400}),
+                short(),
+            ),
+            attack(
+                "T-BLOCK-03",
+                "an answer that comes just in time",
+                json!({"case": "sleep", "count": 100}),
+                reading(),
+                Expected::Says("slept"),
+            ),
         ];
         cases.extend(waiting_for_others());
         cases.extend(special_files());
@@ -99,19 +143,21 @@ fn waiting_for_others() -> Vec<Case> {
         }),
         case("T-BLOCK-05", "a server that never answers", |scene| {
             let server = Server::silent();
-            let authority = reading().host(&server.authority()).requests_per_minute(1000).deadline_ms(300);
+            let authority =
+                reading().host(&server.authority()).requests_per_minute(1000).deadline_ms(300);
             on_time(scene, &json!({"case": "http", "authority": server.authority()}), &authority)
         }),
         case("T-BLOCK-05", "a server that sends a byte now and then", |scene| {
             let server = Server::dripping();
-            let authority = reading().host(&server.authority()).requests_per_minute(1000).deadline_ms(300);
+            let authority =
+                reading().host(&server.authority()).requests_per_minute(1000).deadline_ms(300);
             on_time(scene, &json!({"case": "http", "authority": server.authority()}), &authority)
         }),
         case("T-BLOCK-06", "a request that is never finished", |scene| {
             let server = Server::silent();
-            let authority = reading().host(&server.authority()).requests_per_minute(1000).deadline_ms(300);
-            let arguments =
-                json!({"case": "http-unfinished", "method": "POST", "authority": server.authority()});
+            let authority =
+                reading().host(&server.authority()).requests_per_minute(1000).deadline_ms(300);
+            let arguments = json!({"case": "http-unfinished", "method": "POST", "authority": server.authority()});
             on_time(scene, &arguments, &authority)
         }),
     ]
@@ -128,9 +174,21 @@ fn special_files() -> Vec<Case> {
     let mut cases = Vec::new();
     for (name, how) in ways {
         let arguments = json!({"case": "open", "path": "fifo", "how": how});
-        cases.push(attack("T-BLOCK-07", name, arguments, writing().deadline_ms(1000), Expected::Denied));
+        cases.push(attack(
+            "T-BLOCK-07",
+            name,
+            arguments,
+            writing().deadline_ms(1000),
+            Expected::Denied,
+        ));
         let arguments = json!({"case": "open", "path": "socket", "how": how});
-        cases.push(attack("T-BLOCK-08", name, arguments, writing().deadline_ms(1000), Expected::Denied));
+        cases.push(attack(
+            "T-BLOCK-08",
+            name,
+            arguments,
+            writing().deadline_ms(1000),
+            Expected::Denied,
+        ));
     }
     cases.push(attack(
         "T-BLOCK-07",

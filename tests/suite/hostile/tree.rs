@@ -107,8 +107,11 @@ impl Outside {
             fs::write(&path, format!("OUTSIDE-SECRET in {name}\n")).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
         }
-        let mut outside =
-            Outside { directory: directory.to_owned(), tree: Tree::default(), tells_reading: false };
+        let mut outside = Outside {
+            directory: directory.to_owned(),
+            tree: Tree::default(),
+            tells_reading: false,
+        };
         outside.age();
         fs::read(directory.join("secret.txt")).unwrap();
         outside.tells_reading = outside.read_file().is_some();

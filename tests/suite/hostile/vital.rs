@@ -110,9 +110,10 @@ impl Vital {
 fn resident() -> u64 {
     // SAFETY: gives memory that nobody uses back to the system; it has no other effect.
     unsafe { libc::malloc_trim(0) };
-    let text = fs::read_to_string("/proc/self/statm").unwrap();
-    let pages: u64 = text.split(' ').nth(1).unwrap().parse().unwrap();
-    pages * rustix::param::page_size() as u64
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    let kib: u64 = line.trim().trim_end_matches(" kB").parse().unwrap();
+    kib << 10
 }
 
 fn threads() -> BTreeMap<String, usize> {

@@ -12,6 +12,9 @@ use crate::{Answer, Arguments, achieved, answer, failed};
 const MARK: &[u8] = b"written by the hostile tool";
 
 pub fn act(arguments: &Arguments) -> Option<Answer> {
+    if arguments.case == "directories" {
+        return Some(directories());
+    }
     let act = match arguments.case.as_str() {
         "open" => open,
         "rename" => rename,
@@ -26,7 +29,6 @@ pub fn act(arguments: &Arguments) -> Option<Answer> {
         "readlink" => readlink,
         "list" => list,
         "dig" => dig,
-        "directories" => directories,
         "many-entries" => many_entries,
         _ => return None,
     };
@@ -35,7 +37,8 @@ pub fn act(arguments: &Arguments) -> Option<Answer> {
 
 /// The granted directory, or one below it.
 pub fn start(arguments: &Arguments) -> Result<Descriptor, ToolError> {
-    let granted = preopens::get_directories().into_iter().find(|(_, name)| name == "/workspace");
+    let wanted = if arguments.base.is_empty() { "/workspace" } else { &arguments.base };
+    let granted = preopens::get_directories().into_iter().find(|(_, name)| name == wanted);
     let (granted, _) =
         granted.ok_or_else(|| ToolError::Denied("no directory is granted".into()))?;
     if arguments.below.is_empty() {
@@ -236,7 +239,7 @@ fn many_entries(arguments: &Arguments, base: &Descriptor) -> Answer {
     answer(format!("{} files", arguments.count))
 }
 
-fn directories(_: &Arguments, _: &Descriptor) -> Answer {
+fn directories() -> Answer {
     let names: Vec<String> =
         preopens::get_directories().into_iter().map(|(_, name)| name).collect();
     answer(names.join(" "))

@@ -30,6 +30,8 @@ pub struct Arguments {
     path: String,
     /// A second path, or the target of a link.
     to: String,
+    /// The granted directory to start from; none: the workspace.
+    base: String,
     /// A directory that is opened first; `path` then starts there.
     below: String,
     /// How to open, or which kind of thing.
