@@ -9,7 +9,7 @@ use xzatoma_file_read::dir::{Dir, Entry, Kind, stat_link};
 use xzatoma_file_read::walk::{MAX_DEPTH, MAX_VISITED, Walk};
 use xzatoma_tool::{Context, Error, Output, Result};
 
-use crate::system;
+use crate::{stage, system};
 
 pub fn delete(place: &Place, recursive: bool) -> Result {
     let deleting = || format!("deleting {place}");
@@ -48,7 +48,15 @@ fn tree(place: &Place) -> Result<u64> {
     let deleting = || format!("deleting {place}");
     let root = Dir::open(&place.path).context(deleting)?;
     let mut walk = Walk::new(root, true).context(deleting)?;
-    while walk.step().is_some() {}
+    while let Some(found) = walk.step() {
+        if found.name.eq_ignore_ascii_case(".git") {
+            return Err(Error::denied(format!(
+                "{place} holds {}, and .git is never written by a tool; nothing was deleted. \
+                 Delete what is beside it",
+                found.path
+            )));
+        }
+    }
     if !walk.complete() {
         return Err(Error::limit_exceeded(format!(
             "{place} cannot be deleted in one call, and nothing was: {}. Delete its parts first; \
@@ -56,10 +64,25 @@ fn tree(place: &Place) -> Result<u64> {
             walk.notes().join("; ")
         )));
     }
+    // The host refuses to move what holds something closed to tools, which a walk does not see.
+    let aside = match stage::beside(&place.path, |aside| system::rename(&place.path, aside)) {
+        Ok((aside, ())) => Some(aside),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            return Err(error).context(deleting);
+        }
+        // Something in it cannot be moved; whether it can be deleted is seen next.
+        Err(_) => None,
+    };
     let mut deleted = 0;
-    remove_tree(&place.path, &mut deleted).map_err(|error| {
-        Error::from(error).map_message(|message| {
-            format!("{}: stopped after {deleted} entries, the rest is there: {message}", deleting())
+    remove_tree(aside.as_ref().unwrap_or(&place.path), &mut deleted).map_err(|error| {
+        // First, so that the reason is that of this failure.
+        let error = Error::from(error);
+        let rest = match aside.as_ref().map(|aside| (aside, system::rename(aside, &place.path))) {
+            None | Some((_, Ok(()))) => "the rest is there".to_owned(),
+            Some((aside, Err(_))) => format!("the rest is in {}", Place::at(aside)),
+        };
+        error.map_message(|message| {
+            format!("{}: stopped after {deleted} entries, {rest}: {message}", deleting())
         })
     })?;
     Ok(deleted)

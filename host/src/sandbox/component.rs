@@ -48,7 +48,7 @@ impl Prepared {
 fn link_failure(text: &str) -> ToolError {
     const NEEDS: &[(&str, &str)] = &[
         ("xzatoma:tool/process", "the grant has no programs; --allow-command NAME allows one"),
-        ("xzatoma:tool/scan", "the grant has no directories"),
+        ("xzatoma:tool/scan", "the grant has no directories; --workspace DIR grants one"),
     ];
     match NEEDS.iter().find(|(interface, _)| text.contains(interface)) {
         Some((interface, advice)) => {

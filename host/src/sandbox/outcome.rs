@@ -61,12 +61,12 @@ pub fn ended(error: &wasmtime::Error, limiter: &Limiter, deadline: std::time::Du
 fn from_text(text: &str) -> ToolError {
     const LIMITS: &[&str] = &[
         "fuel allocated for hostcalls has been exhausted",
+        "store handle limit exceeded",
         "maximum concurrent",
         "resource limit exceeded",
+        "exceeds limit",
         "exceeds the limit",
         "exceeds allowed maximum",
-        "random-data length",
-        "handle",
     ];
     match LIMITS.iter().any(|limit| text.contains(limit)) {
         true => ToolError::limit_exceeded(format!("the tool went over a limit: {text}")),

@@ -59,7 +59,12 @@ impl CallState {
             wasi: WasiCtx::builder().initial_cwd(WORKSPACE).max_random_size(MAX_RANDOM).build(),
             http_ctx,
             http_hooks: HttpHooks::new(tool, authority, approver, &shared.http, &witness),
-            files: FilesCtx::new(&authority.dirs, &shared.roots, witness.clone())?,
+            files: FilesCtx::new(
+                &authority.dirs,
+                authority.limits.open_files,
+                &shared.roots,
+                witness.clone(),
+            )?,
             process: ProcessCtx::new(
                 tool,
                 authority,

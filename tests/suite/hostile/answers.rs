@@ -133,11 +133,9 @@ fn broken(
     component: Wat,
     expected: &'static [ErrorCase],
 ) -> Case {
-    case(id, name, move |scene| {
-        let tool = load(scene, &component).map_err(|reason| format!("not loaded: {reason}"))?;
-        let authority = grant::nothing().deadline_ms(500);
-        let report = scene.world.call(&tool, json!({}), &authority);
-        check(&report, &Expected::Fails(expected))
+    case(id, name, move |_| {
+        let loaded = load(&component).map_err(|reason| format!("not loaded: {reason}"))?;
+        check(&loaded.call(&grant::nothing().deadline_ms(500)), &Expected::Fails(expected))
     })
 }
 
@@ -146,10 +144,8 @@ fn broken_answers() -> Vec<Case> {
     let gib = 1 << 30;
     let large = |name: &str| Wat::named(name).memory(r#"(memory (export "memory") 3200)"#);
     vec![
-        case("T-OUT-02", "the template itself is honest", |scene| {
-            let tool = load(scene, &Wat::named("honest"))?;
-            let report = scene.world.call(&tool, json!({}), &grant::nothing());
-            check(&report, &Expected::Says("done"))
+        case("T-OUT-02", "the template itself is honest", |_| {
+            check(&load(&Wat::named("honest"))?.call(&grant::nothing()), &Expected::Says("done"))
         }),
         broken(
             "T-OUT-02",

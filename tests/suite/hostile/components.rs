@@ -1,10 +1,12 @@
 //! Components that no compiler would make: from text, and from honest ones by breaking them.
 
 use std::fs;
-use std::path::PathBuf;
 
-use super::scene::Scene;
-use crate::harness::TemporaryDirectory;
+use serde_json::json;
+use xzatoma::policy::Authority;
+use xzatoma::tool::CallReport;
+
+use crate::harness::{Setup, TemporaryDirectory, World};
 
 const TEMPLATE: &str = include_str!("../../components/wat/tool.wat");
 /// Where the template's texts begin.
@@ -148,17 +150,56 @@ fn escaped(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("\\{byte:02x}")).collect()
 }
 
-/// Gives a component to the sandbox: the name of the tool, or why it is refused.
-pub fn load(scene: &mut Scene, component: &Wat) -> Result<String, String> {
-    load_bytes(scene, &component.bytes())
+/// A component in a sandbox of its own, which goes with it.
+pub struct Loaded {
+    world: World,
+    pub name: String,
 }
 
-pub fn load_bytes(scene: &mut Scene, bytes: &[u8]) -> Result<String, String> {
+impl Loaded {
+    pub fn call(&self, authority: &Authority) -> CallReport {
+        self.world.call(&self.name, json!({}), authority)
+    }
+}
+
+/// Loads a component by itself; why not, if it is refused.
+pub fn load(component: &Wat) -> Result<Loaded, String> {
+    load_bytes(&component.bytes())
+}
+
+pub fn load_bytes(bytes: &[u8]) -> Result<Loaded, String> {
+    let mut world = World::with(Setup { without_built_ins: true, ..Setup::default() });
+    let name = add_bytes(&mut world, bytes)?;
+    Ok(Loaded { world, name })
+}
+
+/// Gives a component to a sandbox: the name of the tool, or why it is refused.
+pub fn add_bytes(world: &mut World, bytes: &[u8]) -> Result<String, String> {
     let directory = TemporaryDirectory::new();
-    let path: PathBuf = directory.path().join("component.wasm");
+    let path = directory.path().join("component.wasm");
     fs::write(&path, bytes).unwrap();
-    let added = scene.world.add(&path);
+    let added = world.add(&path);
     added.map(|tool| tool.definition().name.clone()).map_err(|error| error.reason)
+}
+
+/// An empty component in a component, and so on.
+pub fn nested_components(depth: usize) -> Vec<u8> {
+    const HEAD: [u8; 8] = [0, b'a', b's', b'm', 0x0d, 0, 1, 0];
+    const COMPONENT_SECTION: u8 = 4;
+    let mut bytes = HEAD.to_vec();
+    for _ in 0..depth {
+        let mut outer = HEAD.to_vec();
+        outer.push(COMPONENT_SECTION);
+        let mut length = bytes.len();
+        while length >= 0x80 {
+            outer.push(length as u8 | 0x80);
+            length >>= 7;
+        }
+        outer.push(length as u8);
+        outer.extend_from_slice(&bytes);
+        bytes = outer;
+    }
+    bytes
 }
 
 /// Pseudo-random numbers that are the same in every run: a failure can be repeated.

@@ -3,7 +3,7 @@
 use serde_json::json;
 use xzatoma::tool::ErrorCase;
 
-use super::components::{Wat, load};
+use super::components::{Wat, add_bytes, load};
 use super::scene::{NO_PROGRAM, Scene, reading, writing};
 use super::table::{Expected, Verdict, case, check, run};
 use crate::harness::grant::{self, Add};
@@ -65,21 +65,21 @@ fn nothing_is_there_unless_granted() {
                 }
             }),
             case("T-GRANT-02", "a class of authority that the tool did not ask for", undeclared),
-            case("T-GRANT-03", "a description that looks around", |scene| {
+            case("T-GRANT-03", "a description that looks around", |_| {
                 // It traps if it finds anything, and then it would not be loaded.
-                load(scene, &suspicious("looks_around")).map(drop)
+                load(&suspicious("looks_around")).map(drop)
             }),
-            case("T-GRANT-04", "an interface that nobody knows", |scene| {
+            case("T-GRANT-04", "an interface that nobody knows", |_| {
                 let import =
                     r#"(import "evil:host/backdoor@1.0.0" (instance (export "open" (func))))"#;
-                match load(scene, &Wat::named("backdoor").before(import)) {
+                match load(&Wat::named("backdoor").before(import)) {
                     Err(reason) if reason.contains("backdoor") => Ok(()),
-                    other => Err(format!("{other:?}")),
+                    other => Err(format!("{:?}", other.map(|loaded| loaded.name))),
                 }
             }),
             case("T-GRANT-05", "the name of another tool", |scene| {
                 for name in ["file_ops", "canary", "hostile"] {
-                    match load(scene, &Wat::named(name)) {
+                    match add_bytes(&mut scene.world, &Wat::named(name).bytes()) {
                         Err(reason) if reason.contains("already") => {}
                         other => return Err(format!("{name}: {other:?}")),
                     }
@@ -95,13 +95,12 @@ fn nothing_is_there_unless_granted() {
     });
 }
 
-fn undeclared(scene: &mut Scene) -> Verdict {
-    let tool = load(scene, &suspicious("asked_for_nothing"))?;
-    let report = scene.world.call(&tool, json!({}), &writing());
+fn undeclared(_: &mut Scene) -> Verdict {
+    let report = load(&suspicious("asked_for_nothing"))?.call(&writing());
     check(&report, &Expected::Says("done"))
 }
 
-fn look_alikes(scene: &mut Scene) -> Verdict {
+fn look_alikes(_: &mut Scene) -> Verdict {
     for name in [
         "f\u{456}le_ops",
         "File_ops",
@@ -113,9 +112,9 @@ fn look_alikes(scene: &mut Scene) -> Verdict {
         "",
         &"x".repeat(65),
     ] {
-        match load(scene, &Wat::named(name)) {
+        match load(&Wat::named(name)) {
             Err(reason) if reason.contains("name") => {}
-            other => return Err(format!("{name:?}: {other:?}")),
+            other => return Err(format!("{name:?}: {:?}", other.map(|loaded| loaded.name))),
         }
     }
     Ok(())

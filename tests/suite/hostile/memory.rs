@@ -4,30 +4,24 @@ use serde_json::json;
 use xzatoma::policy::Authority;
 use xzatoma::tool::ErrorCase;
 
-use super::components::{Wat, load};
+use super::components::{Wat, load, load_bytes, nested_components};
 use super::scene::{Scene, reading};
 use super::table::{Case, Expected, Verdict, attack, case, check, run};
 use crate::harness::grant::{self, Add};
 
 const LIMIT: &[ErrorCase] = &[ErrorCase::LimitExceeded];
 
-fn refused(scene: &mut Scene, component: &Wat) -> Verdict {
-    match load(scene, component) {
+fn refused(component: &Wat) -> Verdict {
+    match load(component) {
         Err(_) => Ok(()),
-        Ok(tool) => Err(format!("it was loaded as {}", tool)),
+        Ok(loaded) => Err(format!("it was loaded as {}", loaded.name)),
     }
 }
 
 /// Loads it and calls it.
-fn called(
-    scene: &mut Scene,
-    component: &Wat,
-    authority: &Authority,
-    expected: &Expected,
-) -> Verdict {
-    let tool = load(scene, component).map_err(|reason| format!("not loaded: {reason}"))?;
-    let report = scene.world.call(&tool, json!({}), authority);
-    check(&report, expected)
+fn called(component: &Wat, authority: &Authority, expected: &Expected) -> Verdict {
+    let loaded = load(component).map_err(|reason| format!("not loaded: {reason}"))?;
+    check(&loaded.call(authority), expected)
 }
 
 #[test]
@@ -86,36 +80,37 @@ fn guests_that_take_memory() {
 /// Memory that a component has from the start, without asking.
 fn declared() -> Vec<Case> {
     vec![
-        case("T-MEM-03", "a declared minimum above the cap", |scene| {
-            let component =
-                Wat::named("large_from_the_start").memory(r#"(memory (export "memory") 512)"#);
-            called(scene, &component, &grant::nothing().memory_mib(16), &Expected::Fails(LIMIT))
+        case("T-MEM-03", "a declared minimum above the cap", |_| {
+            let memory = r#"(memory (export "memory") 512)"#;
+            let component = Wat::named("large_from_the_start").memory(memory);
+            called(&component, &grant::nothing().memory_mib(16), &Expected::Fails(LIMIT))
         }),
-        case("T-MEM-03", "a declared minimum above what is possible", |scene| {
-            refused(scene, &Wat::named("huge").memory(r#"(memory (export "memory") 65536)"#))
+        case("T-MEM-03", "a declared minimum above what is possible", |_| {
+            refused(&Wat::named("huge").memory(r#"(memory (export "memory") 65536)"#))
         }),
-        case("T-MEM-04", "several memories, each below the cap", |scene| {
-            let memories = r#"(memory (export "memory") 200) (memory 200) (memory 200)"#;
-            let component = Wat::named("several_memories").memory(memories);
+        case("T-MEM-04", "several memories, each below the cap", |_| {
             // 12.5 MiB each.
-            called(scene, &component, &grant::nothing().memory_mib(16), &Expected::Fails(LIMIT))?;
-            let report =
-                scene.world.call("several_memories", json!({}), &grant::nothing().memory_mib(40));
-            check(&report, &Expected::Says("done"))
+            let more = "(core instance (instantiate $more)) (core instance (instantiate $more))";
+            let component = Wat::named("several_memories")
+                .before(&format!("(core module $more (memory 200)) {more}"));
+            let loaded = load(&component)?;
+            let small = loaded.call(&grant::nothing().memory_mib(16));
+            check(&small, &Expected::Fails(LIMIT))?;
+            check(&loaded.call(&grant::nothing().memory_mib(32)), &Expected::Says("done"))
         }),
-        case("T-MEM-04", "a hundred memories", |scene| {
+        case("T-MEM-04", "a hundred memories", |_| {
             let memories = format!(r#"(memory (export "memory") 1) {}"#, "(memory 1) ".repeat(99));
-            refused(scene, &Wat::named("a_hundred_memories").memory(&memories))
+            refused(&Wat::named("a_hundred_memories").memory(&memories))
         }),
     ]
 }
 
 fn tables_and_instances() -> Vec<Case> {
     vec![
-        case("T-MEM-05", "a table of 2^32 - 1 elements", |scene| {
-            refused(scene, &Wat::named("huge_table").items("(table 0xffffffff funcref)"))
+        case("T-MEM-05", "a table of 2^32 - 1 elements", |_| {
+            refused(&Wat::named("huge_table").items("(table 0xffffffff funcref)"))
         }),
-        case("T-MEM-05", "a table that grows without end", |scene| {
+        case("T-MEM-05", "a table that grows without end", |_| {
             let component = Wat::named("growing_table").items("(table $table 1 funcref)").call(
                 "(loop $more
                    (br_if $more (i32.ne (i32.const -1)
@@ -124,28 +119,25 @@ fn tables_and_instances() -> Vec<Case> {
                  (if (i32.gt_u (table.size $table) (i32.const 100000)) (then unreachable))
                  (i32.const 64)",
             );
-            called(scene, &component, &grant::nothing().deadline_ms(5000), &Expected::Says("done"))
+            called(&component, &grant::nothing().deadline_ms(5000), &Expected::Says("done"))
         }),
-        case("T-MEM-06", "ten thousand instances", |scene| {
+        case("T-MEM-06", "ten thousand instances", |_| {
             let instances = "(core instance (instantiate $small)) ".repeat(10_000);
             let component = Wat::named("many_instances")
                 .before(&format!("(core module $small (memory 1)) {instances}"));
-            refused(scene, &component)
+            refused(&component)
         }),
-        case("T-MEM-06", "instances nested a thousand deep", |scene| {
-            let mut nested = "(component)".to_owned();
-            for _ in 0..1000 {
-                nested = format!("(component {nested} (instance (instantiate 0)))");
+        case("T-MEM-06", "components nested ten thousand deep", |_| {
+            match load_bytes(&nested_components(10_000)) {
+                Err(_) => Ok(()),
+                Ok(loaded) => Err(format!("it was loaded as {}", loaded.name)),
             }
-            let component = Wat::named("nested_instances")
-                .before(&format!("{nested} (instance (instantiate 0))"));
-            refused(scene, &component)
         }),
     ]
 }
 
 /// The pool gives the same pages to one guest after the other.
-fn reused_memory(scene: &mut Scene) -> Verdict {
+fn reused_memory(_: &mut Scene) -> Verdict {
     let component = Wat::named("leaves_traces").memory(r#"(memory (export "memory") 64)"#).call(
         "(local $at i32)
          (local.set $at (i32.const 65536))
@@ -156,10 +148,9 @@ fn reused_memory(scene: &mut Scene) -> Verdict {
            (br_if $look (i32.lt_u (local.get $at) (i32.const 4194304))))
          (i32.const 64)",
     );
-    called(scene, &component, &grant::nothing(), &Expected::Says("done"))?;
+    let loaded = load(&component)?;
     for _ in 0..50 {
-        let report = scene.world.call("leaves_traces", json!({}), &grant::nothing());
-        check(&report, &Expected::Says("done"))?;
+        check(&loaded.call(&grant::nothing()), &Expected::Says("done"))?;
     }
     Ok(())
 }

@@ -123,6 +123,8 @@ fn run_one(scene: &mut Scene, case: Case, start: &Vital) -> Result<(), Vec<Strin
     scene.stage();
     let (protected, everything) = (scene.protected(), scene.everything());
     let panics = vital::panics();
+    // The workspace has second names of files outside, which were read just now.
+    scene.outside.age();
     let ran = catch_unwind(AssertUnwindSafe(|| (case.run)(scene)));
     let mut problems = match ran {
         Ok(verdict) => verdict.err().into_iter().collect(),
@@ -131,9 +133,9 @@ fn run_one(scene: &mut Scene, case: Case, start: &Vital) -> Result<(), Vec<Strin
     if problems.is_empty() && vital::panics() != panics {
         problems.push("the host panicked".to_owned());
     }
+    problems.extend(scene.outside.difference().map(|what| format!("outside: {what}")));
     problems.extend(scene.canary().err());
     problems.extend(start.settled_since().err());
-    problems.extend(scene.outside.difference().map(|what| format!("outside: {what}")));
     problems
         .extend(protected.difference(&scene.protected()).map(|what| format!("protected: {what}")));
     if case.read_only {
@@ -164,6 +166,7 @@ fn warm_up(scene: &Scene) {
         ] {
             scene.attack(arguments, &authority);
         }
+        scene.world.call("grep", json!({"pattern": "alpha"}), &reading());
     }
     scene.names.take_asked();
 }

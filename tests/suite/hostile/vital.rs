@@ -94,8 +94,9 @@ impl Vital {
         for name in self.threads.keys().chain(now.threads.keys()) {
             let count = |vital: &Vital| vital.threads.get(name).copied().unwrap_or(0);
             let (before, after) = (count(self), count(now));
-            let room = if !pools && POOLS.contains(&name.as_str()) { POOL_ROOM } else { 0 };
-            if after > before + room || after < before.min(after + room) {
+            let is_pool = POOLS.contains(&name.as_str());
+            let room = if is_pool && !pools { POOL_ROOM } else { 0 };
+            if after > before + room || (after < before && !is_pool) {
                 return Some(format!("{after} threads {name:?} instead of {before}"));
             }
         }

@@ -2,11 +2,11 @@
 //!
 //! A page comes from a stranger. The parser keeps its own stack, but slows down with the depth of
 //! its tree, and the Markdown converter calls itself once per level: pages nested beyond all
-//! measure are refused before they are parsed, and those nested too deeply for the converter are
+//! measure are refused while they are parsed, and those nested too deeply for the converter are
 //! shown as plain text, which is gathered without recursion.
 
 mod clean;
-mod nesting;
+mod parse;
 mod text;
 
 use std::rc::Rc;
@@ -34,7 +34,7 @@ pub struct Page {
 /// The page as Markdown, with absolute links.
 pub fn to_markdown(html: &str, url: &Url) -> Result<Page> {
     let converter = HtmlToMarkdown::builder().scripting_enabled(false).build();
-    let (tree, title) = parse(&converter, html, url)?;
+    let (tree, title) = read(html, url)?;
     if clean::depth(&tree) > MAX_MARKDOWN_DEPTH {
         let notice = "nested too deeply for Markdown; shown as plain text";
         return Ok(Page { text: text::gather(&tree), title, notice: Some(notice) });
@@ -44,21 +44,17 @@ pub fn to_markdown(html: &str, url: &Url) -> Result<Page> {
 
 /// The page's text alone.
 pub fn to_text(html: &str, url: &Url) -> Result<Page> {
-    let converter = HtmlToMarkdown::builder().scripting_enabled(false).build();
-    let (tree, title) = parse(&converter, html, url)?;
+    let (tree, title) = read(html, url)?;
     Ok(Page { text: text::gather(&tree), title, notice: None })
 }
 
-fn parse(converter: &HtmlToMarkdown, html: &str, url: &Url) -> Result<(Rc<Node>, Option<String>)> {
-    let nesting = nesting::deepest(html, MAX_NESTING);
-    if nesting > MAX_NESTING {
-        return Err(Error::limit_exceeded(format!(
+/// The tree without noise, and its title.
+fn read(html: &str, url: &Url) -> Result<(Rc<Node>, Option<String>)> {
+    let tree = parse::parse(html, MAX_NESTING).ok_or_else(|| {
+        Error::limit_exceeded(format!(
             "the page nests its tags more than {MAX_NESTING} deep; ask for the format raw"
-        )));
-    }
-    let tree = converter
-        .html_to_tree(html)
-        .map_err(|error| Error::failed(format!("the page cannot be parsed: {error}")))?;
+        ))
+    })?;
     let title = clean::clean(&tree, url);
     Ok((tree, title))
 }

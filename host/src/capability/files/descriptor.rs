@@ -88,7 +88,7 @@ impl DirectoryEntries {
 
 /// What is behind a freshly opened descriptor.
 pub enum Opened {
-    File(File, u64),
+    File(File),
     Directory(OwnedFd),
 }
 
@@ -100,7 +100,7 @@ pub fn open_name(parent: &OwnedFd, name: &str, flags: OFlags) -> Result<Opened, 
     let stat = fstat(&fd)?;
     match rustix::fs::FileType::from_raw_mode(stat.st_mode) {
         rustix::fs::FileType::Directory => Ok(Opened::Directory(fd)),
-        rustix::fs::FileType::RegularFile => Ok(Opened::File(File::from(fd), stat.st_nlink as u64)),
+        rustix::fs::FileType::RegularFile => Ok(Opened::File(File::from(fd))),
         _ => Err(Errno::ACCESS),
     }
 }

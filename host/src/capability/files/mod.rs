@@ -11,8 +11,11 @@
 //! Only regular files and directories are opened, without blocking: a FIFO or a device could
 //! hold the thread for ever. All calls run on the guest's own thread.
 
+mod change;
 mod descriptor;
 mod metadata;
+mod open;
+mod protected;
 pub(super) mod resolve;
 mod roots;
 mod stream;
@@ -64,11 +67,19 @@ pub struct FilesCtx {
     preopens: Vec<DirectoryHandle>,
     roots: Arc<Roots>,
     witness: Witness,
+    /// Files, directories and listings that the guest holds open.
+    open: u32,
+    max_open: u32,
 }
 
 impl FilesCtx {
     /// Opens the granted directories for one call.
-    pub fn new(dirs: &Dirs, roots: &Arc<Roots>, witness: Witness) -> Result<FilesCtx, ToolError> {
+    pub fn new(
+        dirs: &Dirs,
+        max_open: u32,
+        roots: &Arc<Roots>,
+        witness: Witness,
+    ) -> Result<FilesCtx, ToolError> {
         let mut preopens = Vec::new();
         for grant in dirs.iter() {
             let place = grant.path.as_str().to_owned();
@@ -86,7 +97,7 @@ impl FilesCtx {
                 }
             }
         }
-        Ok(FilesCtx { preopens, roots: Arc::clone(roots), witness })
+        Ok(FilesCtx { preopens, roots: Arc::clone(roots), witness, open: 0, max_open })
     }
 
     pub fn preopens(&self) -> &[DirectoryHandle] {
@@ -167,9 +178,46 @@ impl FilesCtx {
     /// Whether a whole object may be moved or deleted.
     pub fn permit_removal(&self, place: &str) -> FsResult<()> {
         match self.roots.holds_hidden(place) {
-            true => Err(self.refuse(place, "it holds xzatoma's own files, which are closed to tools")),
+            true => {
+                Err(self.refuse(place, "it holds xzatoma's own files, which are closed to tools"))
+            }
             false => Ok(()),
         }
+    }
+
+    /// Whether a directory may be moved: a `.git` in it would move along, and whatever names it
+    /// from outside would then lead to something else.
+    fn permit_move(&self, located: &Located) -> FsResult<()> {
+        self.permit_removal(&located.place)?;
+        match protected::holds_protected(&located.parent, &located.name) {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(self.refuse(
+                &located.place,
+                "there is a .git in it, which would move along; move the other files one by one",
+            )),
+            Err(protected::TooLarge) => Err(self.refuse(
+                &located.place,
+                "it is too large or too deep to be searched for a .git; move it in parts",
+            )),
+        }
+    }
+
+    /// Counts one more thing held open. Each costs the host a descriptor.
+    fn count_open(&mut self, place: &str) -> FsResult<()> {
+        if self.open >= self.max_open {
+            let error = ToolError::limit_exceeded(format!(
+                "the call holds {} files and directories open, which is its limit; close some first",
+                self.open
+            ));
+            self.witness.refuse(shorten(place), &error);
+            return Err(ErrorCode::InsufficientMemory.into());
+        }
+        self.open += 1;
+        Ok(())
+    }
+
+    fn count_closed(&mut self) {
+        self.open = self.open.saturating_sub(1);
     }
 
     pub fn refuse(&self, place: &str, rule: &str) -> FsError {

@@ -1,14 +1,11 @@
 //! The functions of `wasi:filesystem`, each a check and one system call.
 
-use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Timespec, Timestamps};
-use rustix::io::Errno;
+use rustix::fs::{self, AtFlags, FileType, Mode};
 use wasmtime::component::Resource;
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream};
 
-use super::descriptor::{FileHandle, Opened, open_name};
+use super::change::{keep_mode, stays_inside, timestamps};
+use super::descriptor::FileHandle;
 use super::stream::{self, FileInput, FileOutput, Position};
 use super::{
     Descriptor, DirectoryEntries, DirectoryHandle, FilesView, FsError, FsResult, metadata,
@@ -61,6 +58,8 @@ impl preopens::Host for FilesView<'_> {
         let mut directories = Vec::with_capacity(self.ctx.preopens.len());
         for handle in &self.ctx.preopens {
             let fd = self.table.push(Descriptor::Directory(handle.clone()))?;
+            // Dropping it will count, so getting it does.
+            self.ctx.open = self.ctx.open.saturating_add(1);
             directories.push((fd, handle.place.clone()));
         }
         Ok(directories)
@@ -189,6 +188,7 @@ impl HostDescriptor for FilesView<'_> {
         match descriptor {
             Descriptor::File(file) => {
                 self.ctx.permit_change(file.access, &file.place)?;
+                self.refuse_other_names(&file.place, &fs::fstat(&file.file)?)?;
                 fs::futimens(&file.file, &times)?;
             }
             Descriptor::Directory(directory) => {
@@ -233,6 +233,7 @@ impl HostDescriptor for FilesView<'_> {
         fd: Resource<Descriptor>,
     ) -> FsResult<Resource<DirectoryEntries>> {
         let directory = self.directory(&fd)?;
+        self.ctx.count_open(&directory.place)?;
         Ok(self.table.push(DirectoryEntries::new(&directory)?)?)
     }
 
@@ -274,6 +275,8 @@ impl HostDescriptor for FilesView<'_> {
         let directory = self.directory(&fd)?;
         let follow = path_flags.contains(PathFlags::SYMLINK_FOLLOW);
         let located = self.ctx.locate_for_change(&directory, &path, follow)?;
+        let stat = fs::statat(&located.parent, &located.name, AtFlags::SYMLINK_NOFOLLOW)?;
+        self.refuse_other_names(&located.place, &stat)?;
         fs::utimensat(&located.parent, &located.name, &times, AtFlags::SYMLINK_NOFOLLOW)?;
         self.changed(&located.place);
         Ok(())
@@ -309,70 +312,8 @@ impl HostDescriptor for FilesView<'_> {
     ) -> FsResult<Resource<Descriptor>> {
         let base = self.directory(&fd)?;
         let follow = path_flags.contains(PathFlags::SYMLINK_FOLLOW);
-        let truncate = open_flags.contains(OpenFlags::TRUNCATE);
-        let create = open_flags.contains(OpenFlags::CREATE);
-        let write = flags.contains(DescriptorFlags::WRITE) || truncate || create;
-        let read = flags.contains(DescriptorFlags::READ) || !write;
-        let change = write || flags.contains(DescriptorFlags::MUTATE_DIRECTORY);
-        // A directory is asked for with these set by some libraries; what counts there is the
-        // grant, at each later use.
-        let only_directory = open_flags.contains(OpenFlags::DIRECTORY);
-        if only_directory && (create || truncate) {
-            return Err(ErrorCode::Invalid.into());
-        }
-        let located = match change && !only_directory {
-            true => self.ctx.locate_for_change(&base, &path, follow)?,
-            false => self.ctx.locate(&base, &path, follow)?,
-        };
-
-        let mut how = match (read, write && !only_directory) {
-            (_, false) => OFlags::RDONLY,
-            (false, true) => OFlags::WRONLY,
-            (true, true) => OFlags::RDWR,
-        };
-        if create {
-            how |= OFlags::CREATE;
-            if open_flags.contains(OpenFlags::EXCLUSIVE) {
-                how |= OFlags::EXCL;
-            }
-        }
-        if only_directory || located.must_be_directory || located.name == "." {
-            how |= OFlags::DIRECTORY;
-        }
-        let opened = open_name(&located.parent, &located.name, how).map_err(|errno| match errno {
-            // A link was put there after we looked.
-            Errno::LOOP => FsError::Code(ErrorCode::Loop),
-            Errno::ACCESS => self.ctx.refuse(
-                &located.place,
-                "it is neither a regular file nor a directory, or the system forbids opening it",
-            ),
-            // What a FIFO without a reader or a socket answers.
-            Errno::NXIO => self.ctx.refuse(&located.place, "it is not a regular file"),
-            errno => errno.into(),
-        })?;
-        let place = located.place;
-        let descriptor = match opened {
-            Opened::Directory(fd) => Descriptor::Directory(DirectoryHandle {
-                fd: Arc::new(fd),
-                place,
-                access: base.access,
-            }),
-            Opened::File(file, links) => {
-                if write && links > 1 {
-                    return Err(self.ctx.refuse(
-                        &place,
-                        "it has several hard links, and the others may be outside the grant; replace it by a new file instead",
-                    ));
-                }
-                if truncate {
-                    fs::ftruncate(&file, 0)?;
-                }
-                let (file, access) = (Arc::new(file), base.access);
-                // An open counts in the receipt even if nothing is read.
-                self.ctx.witness.ledger.file(&place, |file| file.changed = create || truncate);
-                Descriptor::File(FileHandle { file, place, readable: read, writable: write, access })
-            }
-        };
+        let descriptor = self.open(&base, &path, follow, open_flags, flags)?;
+        self.ctx.count_open(descriptor.place())?;
         Ok(self.table.push(descriptor)?)
     }
 
@@ -406,7 +347,7 @@ impl HostDescriptor for FilesView<'_> {
         let (from, to) = (self.directory(&fd)?, self.directory(&new_descriptor)?);
         let old = self.ctx.locate_for_change(&from, old_path.trim_end_matches('/'), false)?;
         let new = self.ctx.locate_for_change(&to, new_path.trim_end_matches('/'), false)?;
-        self.ctx.permit_removal(&old.place)?;
+        self.ctx.permit_move(&old)?;
         self.ctx.permit_removal(&new.place)?;
         keep_mode(&old, &new)?;
         fs::renameat(&old.parent, &old.name, &new.parent, &new.name)?;
@@ -469,6 +410,7 @@ impl HostDescriptor for FilesView<'_> {
 
     fn drop(&mut self, fd: Resource<Descriptor>) -> wasmtime::Result<()> {
         self.table.delete(fd)?;
+        self.ctx.count_closed();
         Ok(())
     }
 }
@@ -518,66 +460,7 @@ impl HostDirectoryEntryStream for FilesView<'_> {
 
     fn drop(&mut self, stream: Resource<DirectoryEntries>) -> wasmtime::Result<()> {
         self.table.delete(stream)?;
+        self.ctx.count_closed();
         Ok(())
     }
-}
-
-/// WASI knows no permission bits, so a tool that replaces a file by renaming a new one over it
-/// would drop its mode: a script would no longer run. The host carries the mode over. Set-user-id
-/// and its like are not carried.
-fn keep_mode(old: &super::Located, new: &super::Located) -> FsResult<()> {
-    let Ok(target) = fs::statat(&new.parent, &new.name, AtFlags::SYMLINK_NOFOLLOW) else {
-        return Ok(());
-    };
-    if FileType::from_raw_mode(target.st_mode) != FileType::RegularFile {
-        return Ok(());
-    }
-    let source = fs::statat(&old.parent, &old.name, AtFlags::SYMLINK_NOFOLLOW)?;
-    if FileType::from_raw_mode(source.st_mode) != FileType::RegularFile {
-        return Ok(());
-    }
-    if let Opened::File(file, _) = open_name(&old.parent, &old.name, OFlags::RDONLY)? {
-        fs::fchmod(&file, Mode::from_raw_mode(target.st_mode & 0o777))?;
-    }
-    Ok(())
-}
-
-/// Whether a link at `place` to `target` stays, by its words, below `base`.
-fn stays_inside(base: &str, place: &str, target: &str) -> bool {
-    if target.is_empty() || target.starts_with('/') || target.contains('\0') {
-        return false;
-    }
-    let below = place[base.trim_end_matches('/').len()..].trim_start_matches('/');
-    let mut depth = below.split('/').count() - 1;
-    for name in target.split('/') {
-        match name {
-            "" | "." => {}
-            ".." if depth == 0 => return false,
-            ".." => depth -= 1,
-            _ => depth += 1,
-        }
-    }
-    true
-}
-
-fn timestamps(accessed: NewTimestamp, modified: NewTimestamp) -> FsResult<Timestamps> {
-    Ok(Timestamps { last_access: timespec(accessed)?, last_modification: timespec(modified)? })
-}
-
-fn timespec(time: NewTimestamp) -> FsResult<Timespec> {
-    let at = match time {
-        NewTimestamp::NoChange => {
-            return Ok(Timespec { tv_sec: 0, tv_nsec: fs::UTIME_OMIT });
-        }
-        NewTimestamp::Now => SystemTime::now(),
-        NewTimestamp::Timestamp(at) => UNIX_EPOCH
-            .checked_add(Duration::new(at.seconds, 0))
-            .and_then(|whole| whole.checked_add(Duration::from_nanos(at.nanoseconds.into())))
-            .ok_or(ErrorCode::Overflow)?,
-    };
-    let since = at.duration_since(UNIX_EPOCH).map_err(|_| ErrorCode::Overflow)?;
-    Ok(Timespec {
-        tv_sec: i64::try_from(since.as_secs()).map_err(|_| ErrorCode::Overflow)?,
-        tv_nsec: since.subsec_nanos().into(),
-    })
 }
