@@ -10,7 +10,10 @@ mod built_in {
 fn main() -> ExitCode {
     // First of all, while there is one thread only: this program is also its own helpers.
     xzatoma::capability::process::become_helper_if_asked();
-    if std::env::args_os().nth(1).is_some_and(|argument| argument == xzatoma::sandbox::COMPILE_ARGUMENT) {
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|argument| argument == xzatoma::sandbox::COMPILE_ARGUMENT)
+    {
         return xzatoma::cli::compile();
     }
     xzatoma::cli::main(built_in::TOOLS)

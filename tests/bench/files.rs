@@ -16,10 +16,8 @@ pub fn run(figures: &mut Figures) {
     let runtime = runtime();
     let world = runtime.block_on(World::new(scratch.path(), Vec::new()));
     // The last lines: the tool has to read everything before them, and to answer little.
-    let arguments = format!(
-        r#"{{"operation":"read","path":"large.txt","offset":{},"limit":2}}"#,
-        lines - 2
-    );
+    let arguments =
+        format!(r#"{{"operation":"read","path":"large.txt","offset":{},"limit":2}}"#, lines - 2);
     let ours = || {
         let output = runtime.block_on(world.call("file_ops_readonly", &arguments));
         assert!(output.text.contains("a line of ordinary text"), "{}", output.text);

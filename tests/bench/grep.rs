@@ -15,8 +15,20 @@ struct Search {
 }
 
 const SEARCHES: [Search; 4] = [
-    Search { name: "rare literal", pattern: tree::RARE, case_sensitive: true, against_one: 1.5, against_all: Some(2.0) },
-    Search { name: "common word", pattern: tree::COMMON, case_sensitive: true, against_one: 1.5, against_all: Some(2.0) },
+    Search {
+        name: "rare literal",
+        pattern: tree::RARE,
+        case_sensitive: true,
+        against_one: 1.5,
+        against_all: Some(2.0),
+    },
+    Search {
+        name: "common word",
+        pattern: tree::COMMON,
+        case_sensitive: true,
+        against_one: 1.5,
+        against_all: Some(2.0),
+    },
     Search {
         name: "alternation",
         pattern: "zymurgy|quixotry|oxyphenbutazone|flapdoodle",
@@ -24,7 +36,13 @@ const SEARCHES: [Search; 4] = [
         against_one: 3.0,
         against_all: None,
     },
-    Search { name: "case-insensitive", pattern: "ZyMurGy", case_sensitive: false, against_one: 3.0, against_all: None },
+    Search {
+        name: "case-insensitive",
+        pattern: "ZyMurGy",
+        case_sensitive: false,
+        against_one: 3.0,
+        against_all: None,
+    },
 ];
 
 pub fn run(figures: &mut Figures, tree_mb: usize) {
@@ -54,7 +72,10 @@ pub fn run(figures: &mut Figures, tree_mb: usize) {
             if !search.case_sensitive {
                 command.arg("--ignore-case");
             }
-            command.args(["--", search.pattern, "."]).current_dir(scratch.path()).stdout(Stdio::null());
+            command
+                .args(["--", search.pattern, "."])
+                .current_dir(scratch.path())
+                .stdout(Stdio::null());
             command.status().expect("rg runs");
         };
         ours();

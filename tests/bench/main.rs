@@ -41,7 +41,8 @@ fn options() -> Result<Options, String> {
             "--json" => options.json = Some(value()?.into()),
             "--only" => options.only = Some(value()?),
             "--tree-mb" => {
-                options.tree_mb = value()?.parse().map_err(|_| "--tree-mb needs a number".to_owned())?;
+                options.tree_mb =
+                    value()?.parse().map_err(|_| "--tree-mb needs a number".to_owned())?;
             }
             // What `cargo bench` passes to every benchmark.
             "--bench" => {}

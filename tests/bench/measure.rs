@@ -77,7 +77,13 @@ impl Figures {
             })
             .collect();
         let widths: Vec<usize> = (0..6)
-            .map(|column| rows.iter().map(|row| row[column].len()).chain([head[column].len()]).max().unwrap_or(0))
+            .map(|column| {
+                rows.iter()
+                    .map(|row| row[column].len())
+                    .chain([head[column].len()])
+                    .max()
+                    .unwrap_or(0)
+            })
             .collect();
         let line = |cells: Vec<&str>| {
             let padded: Vec<String> =
@@ -123,7 +129,11 @@ pub fn median(count: usize, mut run: impl FnMut()) -> Duration {
 }
 
 /// The medians of two things measured in turn, so that a busy moment hits both.
-pub fn medians(count: usize, mut one: impl FnMut(), mut other: impl FnMut()) -> (Duration, Duration) {
+pub fn medians(
+    count: usize,
+    mut one: impl FnMut(),
+    mut other: impl FnMut(),
+) -> (Duration, Duration) {
     let (mut ones, mut others) = (Vec::new(), Vec::new());
     for _ in 0..count {
         ones.push(median(1, &mut one));

@@ -17,7 +17,11 @@ pub fn run(figures: &mut Figures) {
         assert!(output.status.success() && output.stdout.starts_with(b"hello"), "{output:?}");
     };
     let echo = || {
-        let output = Command::new("/bin/echo").arg("hello").stdin(Stdio::null()).output().expect("echo runs");
+        let output = Command::new("/bin/echo")
+            .arg("hello")
+            .stdin(Stdio::null())
+            .output()
+            .expect("echo runs");
         assert!(output.status.success());
     };
     let (our_time, echo_time) = medians(200, ours, echo);

@@ -13,7 +13,10 @@ pub fn run(figures: &mut Figures, tree_mb: usize) {
     let scratch = Scratch::new("timer");
     tree::make(scratch.path(), (tree_mb / 4).max(1) << 20);
     // The agent's loop is one thread here: the hardest case.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime starts");
     let worst = runtime.block_on(async {
         let world = Arc::new(World::new(scratch.path(), Vec::new()).await);
         let searches: Vec<_> = (0..100)

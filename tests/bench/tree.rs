@@ -39,7 +39,8 @@ pub fn make(root: &Path, bytes: usize) -> usize {
         let directory = root.join(format!("d{:02}/s{:02}", files / 640 % 64, files / 32 % 20));
         std::fs::create_dir_all(&directory).expect("a directory is made");
         // Most files are small, some are large: about 20 KB on average.
-        let lines = 20 + random.below(400) + if random.below(20) == 0 { random.below(4_000) } else { 0 };
+        let lines =
+            20 + random.below(400) + if random.below(20) == 0 { random.below(4_000) } else { 0 };
         let mut text = String::new();
         for number in 0..lines {
             text.push_str(&" ".repeat(random.below(4) * 4));

@@ -14,7 +14,8 @@ pub struct Scratch(PathBuf);
 
 impl Scratch {
     pub fn new(name: &str) -> Scratch {
-        let path = std::env::temp_dir().join(format!("xzatoma-bench-{}-{name}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("xzatoma-bench-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&path).expect("a scratch directory can be made");
         Scratch(path)
     }
@@ -40,7 +41,8 @@ impl World {
     /// The built-in tools and the small honest test tool, under standard.
     pub async fn new(workspace: &Path, hosts: Vec<HostRule>) -> World {
         let helper = HelperExe::at(env!("CARGO_BIN_EXE_xzatoma"));
-        let roots = Roots::open([(GuestPath::workspace(), workspace.to_owned())], &[]).expect("the workspace opens");
+        let roots = Roots::open([(GuestPath::workspace(), workspace.to_owned())], &[])
+            .expect("the workspace opens");
         let process = ProcessShared::new(helper.clone(), Vec::new());
         let mut sandbox = Sandbox::new(roots, process).expect("the engine starts");
         sandbox.add_built_ins(crate::built_in::TOOLS).expect("the built-in tools load");
@@ -48,13 +50,13 @@ impl World {
         let cache = Cache::new(cache_directory, helper);
         let canary = Path::new(env!("XZATOMA_TOOLS_DIR")).join("tests/canary.wasm");
         sandbox.add_component(&canary, &cache, None).await.expect("the test tool loads");
-        let limits = Limits {
-            deadline_ms: 300_000,
-            requests_per_minute: u32::MAX,
-            ..Limits::default()
-        };
+        let limits =
+            Limits { deadline_ms: 300_000, requests_per_minute: u32::MAX, ..Limits::default() };
         let options = LevelOptions { hosts, limits, ..LevelOptions::default() };
-        World { sandbox: Arc::new(sandbox), authority: Arc::new(Level::Standard.authority(&options)) }
+        World {
+            sandbox: Arc::new(sandbox),
+            authority: Arc::new(Level::Standard.authority(&options)),
+        }
     }
 
     /// One call as the agent makes it.

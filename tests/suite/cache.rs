@@ -9,7 +9,8 @@ struct Cache(PathBuf);
 
 impl Cache {
     fn new(name: &str) -> Cache {
-        let path = std::env::temp_dir().join(format!("xzatoma-cache-{}-{name}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("xzatoma-cache-{}-{name}", std::process::id()));
         // From an earlier run that was killed.
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).unwrap();

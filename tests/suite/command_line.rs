@@ -15,7 +15,8 @@ impl Workspace {
     fn new() -> Workspace {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("xzatoma-cli-{}-{number}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("xzatoma-cli-{}-{number}", std::process::id()));
         std::fs::create_dir_all(path.join("src")).unwrap();
         std::fs::create_dir_all(path.join(".git/hooks")).unwrap();
         std::fs::write(path.join("src/main.rs"), "fn main() {\n    // TODO: greet\n}\n").unwrap();
@@ -80,7 +81,8 @@ fn lists_and_shows_the_five_tools() {
         expect(&list, 0, name);
         expect(&workspace.run(&["tools", "show", name]), 0, "asks for:");
     }
-    let json: serde_json::Value = serde_json::from_slice(&workspace.run(&["tools", "list", "--json"]).stdout).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_slice(&workspace.run(&["tools", "list", "--json"]).stdout).unwrap();
     assert_eq!(json["tools"].as_array().unwrap().len(), 5);
     assert!(json["tools"][0]["parameters"]["properties"].is_object());
     expect(&workspace.run(&["tools", "show", "nothing"]), 2, "there are: fetch,");
@@ -89,7 +91,8 @@ fn lists_and_shows_the_five_tools() {
 #[test]
 fn a_read_and_a_search_work() {
     let workspace = Workspace::new();
-    let read = workspace.call("file_ops_readonly", r#"{"operation":"read","path":"src/main.rs"}"#, &[]);
+    let read =
+        workspace.call("file_ops_readonly", r#"{"operation":"read","path":"src/main.rs"}"#, &[]);
     expect(&read, 0, "fn main()");
     expect(&workspace.call("grep", r#"{"pattern":"todo"}"#, &[]), 0, "src/main.rs:2:");
     let json = workspace.call("grep", r#"{"pattern":"todo"}"#, &["--json"]);
@@ -101,18 +104,27 @@ fn a_read_and_a_search_work() {
 #[test]
 fn what_is_not_granted_is_denied_with_exit_code_10() {
     let workspace = Workspace::new();
-    let escape = workspace.call("file_ops_readonly", r#"{"operation":"read","path":"../../etc/passwd"}"#, &[]);
+    let escape = workspace.call(
+        "file_ops_readonly",
+        r#"{"operation":"read","path":"../../etc/passwd"}"#,
+        &[],
+    );
     expect(&escape, 10, "denied");
     let write = r#"{"operation":"write","path":"new.txt","content":"x"}"#;
     expect(&workspace.call("file_ops", write, &["--sandbox", "strict"]), 10, "--allow-write");
     assert!(!workspace.0.join("new.txt").exists());
     let hook = r#"{"operation":"write","path":".git/hooks/pre-commit","content":"x"}"#;
-    expect(&workspace.call("file_ops", hook, &["--sandbox", "trusted"]), 10, ".git is never written");
+    expect(
+        &workspace.call("file_ops", hook, &["--sandbox", "trusted"]),
+        10,
+        ".git is never written",
+    );
     let terminal = workspace.call("terminal", r#"{"command":["ls"]}"#, &["--sandbox", "strict"]);
     expect(&terminal, 10, "--allow-command");
     // Nobody is there to be asked.
     expect(&workspace.call("terminal", r#"{"command":["ls"]}"#, &[]), 10, "--allow-command ls");
-    let fetch = workspace.call("fetch", r#"{"url":"http://example.com/"}"#, &["--sandbox", "strict"]);
+    let fetch =
+        workspace.call("fetch", r#"{"url":"http://example.com/"}"#, &["--sandbox", "strict"]);
     expect(&fetch, 10, "--allow-host");
 }
 
@@ -148,7 +160,8 @@ fn metadata_and_private_addresses_are_never_dialled() {
     for url in &spellings {
         let arguments = serde_json::json!({ "url": url }).to_string();
         for level in ["strict", "standard", "trusted"] {
-            let output = workspace.call("fetch", &arguments, &["--sandbox", level, "--timeout", "10"]);
+            let output =
+                workspace.call("fetch", &arguments, &["--sandbox", level, "--timeout", "10"]);
             assert_eq!(output.status.code(), Some(10), "{url} under {level}: {}", stderr(&output));
         }
     }
@@ -159,13 +172,17 @@ fn metadata_and_private_addresses_are_never_dialled() {
 fn a_redirect_is_authorised_again() {
     let workspace = Workspace::new();
     let (private, private_heard) = listener("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi");
-    for target in [format!("http://127.0.0.1:{private}/"), "http://169.254.169.254/latest".to_owned()] {
+    for target in
+        [format!("http://127.0.0.1:{private}/"), "http://169.254.169.254/latest".to_owned()]
+    {
         let (port, heard) = listener(&format!(
             "HTTP/1.1 302 Found\r\nlocation: {target}\r\ncontent-length: 0\r\n\r\n"
         ));
-        let arguments = serde_json::json!({ "url": format!("http://127.0.0.1:{port}/") }).to_string();
+        let arguments =
+            serde_json::json!({ "url": format!("http://127.0.0.1:{port}/") }).to_string();
         let host = format!("127.0.0.1:{port}");
-        let output = workspace.call("fetch", &arguments, &["--sandbox", "strict", "--allow-host", &host]);
+        let output =
+            workspace.call("fetch", &arguments, &["--sandbox", "strict", "--allow-host", &host]);
         assert_eq!(output.status.code(), Some(10), "{}", stderr(&output));
         assert_eq!(heard.load(Ordering::SeqCst), 1);
     }
@@ -175,10 +192,13 @@ fn a_redirect_is_authorised_again() {
 #[test]
 fn a_granted_address_is_fetched() {
     let workspace = Workspace::new();
-    let (port, heard) = listener("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 22\r\n\r\n<h1>Hi</h1><p>you</p>\n");
+    let (port, heard) = listener(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 22\r\n\r\n<h1>Hi</h1><p>you</p>\n",
+    );
     let arguments = serde_json::json!({ "url": format!("http://127.0.0.1:{port}/") }).to_string();
     let host = format!("127.0.0.1:{port}");
-    let output = workspace.call("fetch", &arguments, &["--sandbox", "strict", "--allow-host", &host]);
+    let output =
+        workspace.call("fetch", &arguments, &["--sandbox", "strict", "--allow-host", &host]);
     expect(&output, 0, "# Hi");
     assert_eq!(heard.load(Ordering::SeqCst), 1);
 }
@@ -205,11 +225,19 @@ fn a_component_that_loops_is_stopped_on_time() {
 fn under_strict_a_component_must_be_pinned() {
     let workspace = Workspace::new();
     let canary = component("canary");
-    let unpinned = workspace.call("canary", r#"{"a":1,"b":2}"#, &["--sandbox", "strict", "--component", &canary]);
+    let unpinned = workspace.call(
+        "canary",
+        r#"{"a":1,"b":2}"#,
+        &["--sandbox", "strict", "--component", &canary],
+    );
     expect(&unpinned, 2, "@sha256:");
     let said = stderr(&unpinned);
     let pinned = said.lines().find_map(|line| line.trim().strip_prefix("--component ")).unwrap();
-    let output = workspace.call("canary", r#"{"a":1,"b":2}"#, &["--sandbox", "strict", "--component", pinned]);
+    let output = workspace.call(
+        "canary",
+        r#"{"a":1,"b":2}"#,
+        &["--sandbox", "strict", "--component", pinned],
+    );
     expect(&output, 0, "3");
     let wrong = format!("{canary}@sha256:{}", "0".repeat(64));
     let output = workspace.call("canary", "{}", &["--sandbox", "strict", "--component", &wrong]);
@@ -248,19 +276,34 @@ fn arguments_can_come_from_standard_input() {
 fn control_characters_of_a_tool_do_not_reach_the_terminal() {
     let workspace = Workspace::new();
     std::fs::write(workspace.0.join("evil.txt"), "a\u{1b}]52;c;AAAA\u{7}b\u{202e}c\n").unwrap();
-    let output = workspace.call("file_ops_readonly", r#"{"operation":"read","path":"evil.txt"}"#, &[]);
+    let output =
+        workspace.call("file_ops_readonly", r#"{"operation":"read","path":"evil.txt"}"#, &[]);
     assert_eq!(output.status.code(), Some(0));
     let shown = stdout(&output);
-    assert!(!shown.contains('\u{1b}') && !shown.contains('\u{7}') && !shown.contains('\u{202e}'), "{shown:?}");
+    assert!(
+        !shown.contains('\u{1b}') && !shown.contains('\u{7}') && !shown.contains('\u{202e}'),
+        "{shown:?}"
+    );
 }
 
 #[test]
 fn the_grant_is_explained() {
     let workspace = Workspace::new();
-    let text = workspace.run(&["sandbox", "explain", "--sandbox", "strict", "--allow-host", "example.com"]);
+    let text = workspace.run(&[
+        "sandbox",
+        "explain",
+        "--sandbox",
+        "strict",
+        "--allow-host",
+        "example.com",
+    ]);
     expect(&text, 0, "level strict");
     expect(&text, 0, "example.com: allowed (from --allow-host)");
-    assert!(stdout(&text).lines().all(|line| line.chars().count() <= 100 || line.contains(" is /")), "{}", stdout(&text));
+    assert!(
+        stdout(&text).lines().all(|line| line.chars().count() <= 100 || line.contains(" is /")),
+        "{}",
+        stdout(&text)
+    );
     let json = workspace.run(&["sandbox", "explain", "--sandbox", "trusted", "--json"]);
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(json["level"], "trusted");

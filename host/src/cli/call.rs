@@ -57,10 +57,9 @@ pub async fn call(
 
 fn read_arguments() -> Result<String, Failure> {
     let mut text = String::new();
-    std::io::stdin()
-        .take(MAX_ARGUMENTS)
-        .read_to_string(&mut text)
-        .map_err(|error| Failure::usage(format!("the arguments cannot be read from standard input: {error}")))?;
+    std::io::stdin().take(MAX_ARGUMENTS).read_to_string(&mut text).map_err(|error| {
+        Failure::usage(format!("the arguments cannot be read from standard input: {error}"))
+    })?;
     Ok(text)
 }
 
@@ -71,7 +70,8 @@ fn show(report: &CallReport, json: bool) -> Result<Exit, Failure> {
     };
     if json {
         let (output, error) = (report.result.as_ref().ok(), report.result.as_ref().err());
-        let document = serde_json::json!({ "output": output, "error": error, "receipt": report.receipt });
+        let document =
+            serde_json::json!({ "output": output, "error": error, "receipt": report.receipt });
         write(&with_newline(document.to_string()))?;
         return Ok(exit);
     }

@@ -47,7 +47,8 @@ pub async fn explain(
     } else {
         harmless(&describe(options, &grant, &granted, confinement))
     };
-    print(&with_newline(text)).map_err(|error| Failure::failed(format!("cannot write the answer: {error}")))?;
+    print(&with_newline(text))
+        .map_err(|error| Failure::failed(format!("cannot write the answer: {error}")))?;
     Ok(Exit::Done)
 }
 
@@ -64,7 +65,9 @@ fn describe(
     }
     lines.push(match &confinement {
         Ok(()) => "  the operating-system sandbox for programs is available".to_owned(),
-        Err(missing) => format!("  the operating-system sandbox for programs is NOT available: {missing}"),
+        Err(missing) => {
+            format!("  the operating-system sandbox for programs is NOT available: {missing}")
+        }
     });
     if level == Level::Trusted {
         lines.push(
@@ -72,12 +75,18 @@ fn describe(
                 .to_owned(),
         );
     }
-    lines.push("  always: .git is never written; xzatoma's own files are closed to tools".to_owned());
-    lines.extend(level.ignored(&granted.options).into_iter().map(|what| format!("  dropped: {what}")));
+    lines.push(
+        "  always: .git is never written; xzatoma's own files are closed to tools".to_owned(),
+    );
+    lines.extend(
+        level.ignored(&granted.options).into_iter().map(|what| format!("  dropped: {what}")),
+    );
     for (name, authority) in &grant.tools {
         lines.push(String::new());
         lines.push(name.clone());
-        lines.extend(authority_lines(authority, options).into_iter().map(|line| format!("  {line}")));
+        lines.extend(
+            authority_lines(authority, options).into_iter().map(|line| format!("  {line}")),
+        );
     }
     lines.join("\n")
 }
@@ -85,7 +94,9 @@ fn describe(
 fn purpose(level: Level) -> &'static str {
     match level {
         Level::Strict => "for untrusted tasks; nobody is asked, what is not granted is denied",
-        Level::Standard => "for your own project; some things are asked for, headless they are denied",
+        Level::Standard => {
+            "for your own project; some things are asked for, headless they are denied"
+        }
         Level::Trusted => "for a throw-away machine",
     }
 }

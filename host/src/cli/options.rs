@@ -94,7 +94,9 @@ impl SandboxOptions {
             options.dirs.push(DirGrant { path, access: Access::Write });
         }
         if !self.allow_env.is_empty() && self.sandbox == Level::Strict {
-            return Err(Failure::usage("under strict a program sees no environment; leave out --allow-env"));
+            return Err(Failure::usage(
+                "under strict a program sees no environment; leave out --allow-env",
+            ));
         }
         options.hosts = self.allow_host.clone();
         options.commands = self.allow_command.clone();
@@ -135,9 +137,8 @@ fn place(
 }
 
 fn existing_directory(path: &Path, flag: &str) -> Result<PathBuf, Failure> {
-    let cannot = |what: &dyn std::fmt::Display| {
-        Failure::usage(format!("{flag} {}: {what}", path.display()))
-    };
+    let cannot =
+        |what: &dyn std::fmt::Display| Failure::usage(format!("{flag} {}: {what}", path.display()));
     let real = path.canonicalize().map_err(|error| cannot(&error))?;
     match real.is_dir() {
         true => Ok(real),

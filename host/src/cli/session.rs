@@ -34,7 +34,8 @@ async fn open_over(
     level: Option<Level>,
 ) -> Result<Sandbox, Failure> {
     let own = OwnPlaces::find();
-    let roots = Roots::open(mounts, &own.hidden()).map_err(|error| Failure::usage(error.to_string()))?;
+    let roots =
+        Roots::open(mounts, &own.hidden()).map_err(|error| Failure::usage(error.to_string()))?;
     let helper = HelperExe::own();
     let process = ProcessShared::new(helper.clone(), own.hidden());
     let mut sandbox = Sandbox::new(roots, process)
@@ -47,7 +48,10 @@ async fn open_over(
             None => (Path::new(given.as_str()), None),
         };
         check_pin(path, pinned, level)?;
-        sandbox.add_component(path, &cache, pinned).await.map_err(|error| Failure::usage(error.to_string()))?;
+        sandbox
+            .add_component(path, &cache, pinned)
+            .await
+            .map_err(|error| Failure::usage(error.to_string()))?;
     }
     Ok(sandbox)
 }
@@ -81,12 +85,16 @@ struct OwnPlaces {
 
 impl OwnPlaces {
     fn find() -> OwnPlaces {
-        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let variable = |name: &str| {
+            std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+        };
         let home = variable("HOME");
         let below_home = |name: &str| home.as_ref().map(|home| home.join(name));
         let config = variable("XDG_CONFIG_HOME").or_else(|| below_home(".config"));
         let cache = variable("XZATOMA_CACHE_DIR").or_else(|| {
-            variable("XDG_CACHE_HOME").or_else(|| below_home(".cache")).map(|dir| dir.join("xzatoma"))
+            variable("XDG_CACHE_HOME")
+                .or_else(|| below_home(".cache"))
+                .map(|dir| dir.join("xzatoma"))
         });
         OwnPlaces {
             config: config.map(|dir| dir.join("xzatoma")),

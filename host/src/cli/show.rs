@@ -20,7 +20,11 @@ pub async fn list(
         .tools()
         .map(|tool| {
             let definition = tool.definition();
-            format!("{:width$}  {}\n", definition.name, harmless(first_sentence(&definition.description)))
+            format!(
+                "{:width$}  {}\n",
+                definition.name,
+                harmless(first_sentence(&definition.description))
+            )
         })
         .collect();
     write(&lines)
@@ -43,7 +47,8 @@ pub async fn show(
         return write(&with_newline(document(tool).to_string()));
     }
     let definition = tool.definition();
-    let asks: Vec<String> = definition.capabilities.iter().map(|capability| capability.to_string()).collect();
+    let asks: Vec<String> =
+        definition.capabilities.iter().map(|capability| capability.to_string()).collect();
     let text = format!(
         "{}\n\n{}\n\norigin:   {}\nasks for: {}\nchanges:  {}\n\nparameters:\n{}",
         definition.name,
@@ -75,7 +80,8 @@ fn parameters(schema: &serde_json::Value) -> String {
         .iter()
         .map(|(name, property)| {
             let need = if required.contains(&name.as_str()) { ", required" } else { "" };
-            let description = property["description"].as_str().unwrap_or_default().replace('\n', " ");
+            let description =
+                property["description"].as_str().unwrap_or_default().replace('\n', " ");
             format!("  {name} ({}{need})\n      {description}\n", kind(property))
         })
         .collect()
@@ -90,14 +96,19 @@ fn kind(property: &serde_json::Value) -> String {
     match &property["type"] {
         serde_json::Value::String(kind) => kind.clone(),
         serde_json::Value::Array(kinds) => {
-            let kinds: Vec<&str> =
-                kinds.iter().filter_map(|kind| kind.as_str()).filter(|kind| *kind != "null").collect();
+            let kinds: Vec<&str> = kinds
+                .iter()
+                .filter_map(|kind| kind.as_str())
+                .filter(|kind| *kind != "null")
+                .collect();
             kinds.join(" or ")
         }
         _ => {
             let options = property["anyOf"].as_array().or_else(|| property["oneOf"].as_array());
             let kinds: Vec<String> = options
-                .map(|options| options.iter().filter(|one| one["type"] != "null").map(kind).collect())
+                .map(|options| {
+                    options.iter().filter(|one| one["type"] != "null").map(kind).collect()
+                })
                 .unwrap_or_default();
             if kinds.is_empty() { "any".to_owned() } else { kinds.join(" or ") }
         }

@@ -30,8 +30,12 @@ pub fn harmless(text: &str) -> String {
             '\u{1b}' => '\u{241b}',
             '\u{7f}' => '\u{2421}',
             // Bidirectional overrides, isolates and marks; invisible tags.
-            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}' => '\u{fffd}',
+            '\u{61c}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+            | '\u{e0000}'..='\u{e007f}' => '\u{fffd}',
             control if control.is_control() => '\u{fffd}',
             other => other,
         })

@@ -70,7 +70,8 @@ impl Cache {
             }
         }
         let code = self.compile(component).await?;
-        let loaded = load(engine, &code).map_err(|error| format!("the engine refuses it: {error}"))?;
+        let loaded =
+            load(engine, &code).map_err(|error| format!("the engine refuses it: {error}"))?;
         if let Err(error) = self.keep(&path, &code) {
             // It still runs; it will only be slow to start again.
             tracing::warn!(path = %path.display(), %error, "a compiled component could not be kept");
@@ -92,7 +93,10 @@ impl Cache {
             memory_bytes: COMPILE_MEMORY,
             max_stdout: MAX_COMPILED as usize,
         };
-        let finished = child.run(&self.helper).await.map_err(|error| format!("it could not be compiled: {error}"))?;
+        let finished = child
+            .run(&self.helper)
+            .await
+            .map_err(|error| format!("it could not be compiled: {error}"))?;
         match finished.exit_code {
             Some(0) => Ok(finished.stdout.bytes),
             _ => {
@@ -108,7 +112,8 @@ impl Cache {
         let unique = format!("new-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let temporary = self.directory.join(unique);
         let written = (|| {
-            let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
+            let mut file =
+                fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
             file.write_all(MAGIC)?;
             file.write_all(&Sha256::digest(code))?;
             file.write_all(code)?;

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use wasmtime::{Store, UpdateDeadline};
 
+use super::Sandbox;
 use super::component::{self, Prepared};
 use super::library::Tool;
 use super::link::Interfaces;
 use super::outcome::{self, DeadlinePassed};
 use super::state::CallState;
-use super::Sandbox;
 use crate::capability::bindings::RunnerPre;
 use crate::capability::witness::Witness;
 use crate::policy::{Authority, Limits};
@@ -74,7 +74,10 @@ impl Sandbox {
     }
 
     /// Asks a component what it is, under an empty grant.
-    pub(super) async fn describe(&self, prepared: &Arc<Prepared>) -> Result<Arc<ToolDefinition>, ToolError> {
+    pub(super) async fn describe(
+        &self,
+        prepared: &Arc<Prepared>,
+    ) -> Result<Arc<ToolDefinition>, ToolError> {
         let limits = Limits { deadline_ms: 5_000, ..Limits::default() };
         let authority = Arc::new(Authority { limits, ..Authority::default() });
         let approver: Arc<dyn Approver> = Arc::new(Headless);
@@ -113,12 +116,13 @@ impl Sandbox {
         let pre = pre.clone();
         let state = CallState::new(tool, authority, approver, &self.shared, witness.clone())?;
         let output_bytes = authority.limits.output_bytes;
-        let mut running = self.machine.threads.spawn(instance(pre, state, act, deadline, output_bytes));
+        let mut running =
+            self.machine.threads.spawn(instance(pre, state, act, deadline, output_bytes));
         match tokio::time::timeout(deadline.saturating_add(GRACE), &mut running).await {
             Ok(Ok(result)) => result,
-            Ok(Err(failure)) if failure.is_panic() => {
-                Err(ToolError::crashed("the host failed while running the tool; please report this"))
-            }
+            Ok(Err(failure)) if failure.is_panic() => Err(ToolError::crashed(
+                "the host failed while running the tool; please report this",
+            )),
             Ok(Err(_cancelled)) => Err(ToolError::crashed("the call was cancelled")),
             Err(_) => {
                 running.abandon();
@@ -179,7 +183,8 @@ fn bounded(
     let limit = usize::try_from(output_bytes).unwrap_or(usize::MAX);
     match answer {
         Ok(output) => {
-            let metadata: usize = output.metadata.iter().map(|(key, value)| key.len() + value.len()).sum();
+            let metadata: usize =
+                output.metadata.iter().map(|(key, value)| key.len() + value.len()).sum();
             if output.text.len() > limit {
                 return Err(ToolError::limit_exceeded(format!(
                     "the answer has {} bytes, the limit is {limit}; ask for less at a time",

@@ -51,9 +51,9 @@ fn link_failure(text: &str) -> ToolError {
         ("xzatoma:tool/scan", "the grant has no directories; --workspace DIR grants one"),
     ];
     match NEEDS.iter().find(|(interface, _)| text.contains(interface)) {
-        Some((interface, advice)) => {
-            ToolError::denied(format!("this tool needs {interface}, which is not granted: {advice}"))
-        }
+        Some((interface, advice)) => ToolError::denied(format!(
+            "this tool needs {interface}, which is not granted: {advice}"
+        )),
         None => ToolError::crashed(format!(
             "the component does not fit the contract xzatoma:tool@0.1.0: {text}"
         )),
@@ -62,7 +62,8 @@ fn link_failure(text: &str) -> ToolError {
 
 /// Checks what a component says of itself.
 pub fn definition(said: guest::Definition) -> Result<Arc<ToolDefinition>, ToolError> {
-    let broken = |what: String| ToolError::crashed(format!("the component's definition is wrong: {what}"));
+    let broken =
+        |what: String| ToolError::crashed(format!("the component's definition is wrong: {what}"));
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     if said.name.is_empty() || said.name.len() > MAX_NAME || !said.name.chars().all(fits) {
         let shown: String = said.name.chars().take(MAX_NAME).collect();

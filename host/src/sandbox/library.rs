@@ -33,7 +33,10 @@ pub struct Tool {
 enum Source {
     BuiltIn(&'static BuiltIn),
     /// Already prepared: that is how its definition was found.
-    Component { path: PathBuf, digest: Digest },
+    Component {
+        path: PathBuf,
+        digest: Digest,
+    },
 }
 
 /// Why a component is not a tool.
@@ -81,9 +84,11 @@ impl Sandbox {
     /// Adds the tools that are part of the program.
     pub fn add_built_ins(&mut self, tools: &'static [BuiltIn]) -> Result<(), LoadError> {
         for tool in tools {
-            let definition: ToolDefinition = serde_json::from_str(tool.definition).map_err(|error| {
-                LoadError { path: tool.name.into(), reason: format!("bad embedded definition: {error}") }
-            })?;
+            let definition: ToolDefinition =
+                serde_json::from_str(tool.definition).map_err(|error| LoadError {
+                    path: tool.name.into(),
+                    reason: format!("bad embedded definition: {error}"),
+                })?;
             let tool = Tool {
                 definition: Arc::new(definition),
                 source: Source::BuiltIn(tool),
@@ -109,9 +114,11 @@ impl Sandbox {
         if pinned.is_some_and(|pinned| pinned != digest.to_string()) {
             return Err(refuse(format!("its digest is sha256:{digest}, not the pinned one")));
         }
-        let component = cache.component(&self.machine.engine, &bytes, &digest).await.map_err(refuse)?;
+        let component =
+            cache.component(&self.machine.engine, &bytes, &digest).await.map_err(refuse)?;
         let prepared = Arc::new(Prepared::new(component));
-        let definition = self.describe(&prepared).await.map_err(|error| refuse(error.to_string()))?;
+        let definition =
+            self.describe(&prepared).await.map_err(|error| refuse(error.to_string()))?;
         if self.tools.contains_key(&definition.name) {
             return Err(refuse(format!("there is a tool named {} already", definition.name)));
         }
@@ -132,7 +139,10 @@ impl Sandbox {
             Err(error) => {
                 tracing::info!(tool = tool.name, %error, "compiling: the embedded code is for another processor or engine");
                 Component::from_binary(&self.machine.engine, tool.component).map_err(|error| {
-                    ToolError::crashed(format!("the built-in tool {} does not compile: {error:#}", tool.name))
+                    ToolError::crashed(format!(
+                        "the built-in tool {} does not compile: {error:#}",
+                        tool.name
+                    ))
                 })?
             }
         };

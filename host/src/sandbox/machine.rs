@@ -25,7 +25,8 @@ impl Machine {
     /// Started at the first use.
     pub fn of_this_process() -> wasmtime::Result<&'static Machine> {
         static MACHINE: OnceLock<Result<Machine, String>> = OnceLock::new();
-        let machine = MACHINE.get_or_init(|| Machine::start().map_err(|error| format!("{error:#}")));
+        let machine =
+            MACHINE.get_or_init(|| Machine::start().map_err(|error| format!("{error:#}")));
         machine.as_ref().map_err(wasmtime::Error::msg)
     }
 

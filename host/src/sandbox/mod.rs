@@ -49,8 +49,13 @@ impl Sandbox {
         Self::with(roots, HttpShared::default(), process)
     }
 
-    pub fn with(roots: Roots, http: HttpShared, process: ProcessShared) -> wasmtime::Result<Sandbox> {
-        let shared = Shared { roots: Arc::new(roots), http: Arc::new(http), process: Arc::new(process) };
+    pub fn with(
+        roots: Roots,
+        http: HttpShared,
+        process: ProcessShared,
+    ) -> wasmtime::Result<Sandbox> {
+        let shared =
+            Shared { roots: Arc::new(roots), http: Arc::new(http), process: Arc::new(process) };
         Ok(Sandbox {
             machine: Machine::of_this_process()?,
             tools: BTreeMap::new(),

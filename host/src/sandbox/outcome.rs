@@ -26,7 +26,11 @@ pub fn timed_out(deadline: std::time::Duration) -> ToolError {
 }
 
 /// A guest ended without an answer: by a trap, by a limit, or because it could not start.
-pub fn ended(error: &wasmtime::Error, limiter: &Limiter, deadline: std::time::Duration) -> ToolError {
+pub fn ended(
+    error: &wasmtime::Error,
+    limiter: &Limiter,
+    deadline: std::time::Duration,
+) -> ToolError {
     if error.is::<DeadlinePassed>() || error.downcast_ref::<Trap>() == Some(&Trap::Interrupt) {
         return timed_out(deadline);
     }
@@ -43,16 +47,22 @@ pub fn ended(error: &wasmtime::Error, limiter: &Limiter, deadline: std::time::Du
         None => {}
     }
     if let Some(wasmtime::component::ResourceTableError::Full) = error.downcast_ref() {
-        return ToolError::limit_exceeded("the tool holds too many files, streams or requests at once");
+        return ToolError::limit_exceeded(
+            "the tool holds too many files, streams or requests at once",
+        );
     }
     if let Some(I32Exit(code)) = error.downcast_ref() {
-        return ToolError::crashed(format!("the tool left by itself with code {code} instead of answering"));
+        return ToolError::crashed(format!(
+            "the tool left by itself with code {code} instead of answering"
+        ));
     }
     match error.downcast_ref::<Trap>() {
         Some(Trap::StackOverflow) => {
             ToolError::crashed("the tool ran out of stack; a simpler input may work")
         }
-        Some(trap) => ToolError::crashed(format!("the tool trapped ({trap}); it may work on other input")),
+        Some(trap) => {
+            ToolError::crashed(format!("the tool trapped ({trap}); it may work on other input"))
+        }
         None => from_text(&format!("{error:#}")),
     }
 }

@@ -26,8 +26,10 @@ pub fn precompile(source: &Path, compiled: &Path) -> Result<(), String> {
         .build()
         .map_err(|error| error.to_string())?;
     let prepared = std::sync::Arc::new(Prepared::new(component));
-    let definition = runtime.block_on(sandbox.describe(&prepared)).map_err(|error| error.to_string())?;
-    let definition = serde_json::to_string_pretty(&*definition).map_err(|error| error.to_string())?;
+    let definition =
+        runtime.block_on(sandbox.describe(&prepared)).map_err(|error| error.to_string())?;
+    let definition =
+        serde_json::to_string_pretty(&*definition).map_err(|error| error.to_string())?;
 
     let write = |path: &Path, bytes: &[u8]| {
         std::fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()))

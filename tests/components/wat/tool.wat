@@ -2,7 +2,7 @@
 ;; memory, further items of the core module, the bodies of its functions, further items of the
 ;; component, the version it claims, and the bytes of its definition and of its answer.
 ;;
-;; Addresses: the definition is at 16, the answer at 64, texts from 256 on, arguments at 32768.
+;; The memory is called $own. Addresses: the definition is at 16, the answer at 64, texts from 256 on, arguments at 32768.
 (component
   {{before}}
   (core module $code
@@ -17,9 +17,9 @@
       {{call}})
     (func (export "call-done") (param i32)
       {{call-done}})
-    (data (i32.const 16) "{{definition}}")
-    (data (i32.const 64) "{{answer}}")
-    (data (i32.const 256) "{{texts}}"))
+    (data (memory $own) (i32.const 16) "{{definition}}")
+    (data (memory $own) (i32.const 64) "{{answer}}")
+    (data (memory $own) (i32.const 256) "{{texts}}"))
   (core instance $code (instantiate $code {{with}}))
 
   (type $tool-error-shape (variant

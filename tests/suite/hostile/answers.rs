@@ -142,7 +142,7 @@ fn broken(
 fn broken_answers() -> Vec<Case> {
     const WORKED: u32 = 0;
     let gib = 1 << 30;
-    let large = |name: &str| Wat::named(name).memory(r#"(memory (export "memory") 3200)"#);
+    let large = |name: &str| Wat::named(name).memory(r#"(memory $own (export "memory") 3200)"#);
     vec![
         case("T-OUT-02", "the template itself is honest", |_| {
             check(&load(&Wat::named("honest"))?.call(&grant::nothing()), &Expected::Says("done"))

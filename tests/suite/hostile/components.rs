@@ -40,7 +40,7 @@ impl Wat {
             version: "0.1.0".to_owned(),
             before: String::new(),
             imports: String::new(),
-            memory: r#"(memory (export "memory") 1)"#.to_owned(),
+            memory: r#"(memory $own (export "memory") 1)"#.to_owned(),
             items: String::new(),
             realloc: "(i32.const 32768)".to_owned(),
             describe: "(i32.const 16)".to_owned(),

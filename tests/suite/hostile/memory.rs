@@ -81,12 +81,12 @@ fn guests_that_take_memory() {
 fn declared() -> Vec<Case> {
     vec![
         case("T-MEM-03", "a declared minimum above the cap", |_| {
-            let memory = r#"(memory (export "memory") 512)"#;
+            let memory = r#"(memory $own (export "memory") 512)"#;
             let component = Wat::named("large_from_the_start").memory(memory);
             called(&component, &grant::nothing().memory_mib(16), &Expected::Fails(LIMIT))
         }),
         case("T-MEM-03", "a declared minimum above what is possible", |_| {
-            refused(&Wat::named("huge").memory(r#"(memory (export "memory") 65536)"#))
+            refused(&Wat::named("huge").memory(r#"(memory $own (export "memory") 65536)"#))
         }),
         case("T-MEM-04", "several memories, each below the cap", |_| {
             // 12.5 MiB each.
@@ -99,7 +99,7 @@ fn declared() -> Vec<Case> {
             check(&loaded.call(&grant::nothing().memory_mib(32)), &Expected::Says("done"))
         }),
         case("T-MEM-04", "a hundred memories", |_| {
-            let memories = format!(r#"(memory (export "memory") 1) {}"#, "(memory 1) ".repeat(99));
+            let memories = format!(r#"(memory $own (export "memory") 1) {}"#, "(memory 1) ".repeat(99));
             refused(&Wat::named("a_hundred_memories").memory(&memories))
         }),
     ]
@@ -138,7 +138,7 @@ fn tables_and_instances() -> Vec<Case> {
 
 /// The pool gives the same pages to one guest after the other.
 fn reused_memory(_: &mut Scene) -> Verdict {
-    let component = Wat::named("leaves_traces").memory(r#"(memory (export "memory") 64)"#).call(
+    let component = Wat::named("leaves_traces").memory(r#"(memory $own (export "memory") 64)"#).call(
         "(local $at i32)
          (local.set $at (i32.const 65536))
          (loop $look

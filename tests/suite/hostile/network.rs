@@ -294,10 +294,9 @@ fn redirects() -> Vec<Case> {
                     "HTTP/1.1 302 Found\r\nLocation: http://{location}/\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
                 );
             });
-            address.set(server.authority()).unwrap();
-            let arguments =
-                json!({"case": "http", "authority": server.authority(), "count": 1_000_000});
-            let authority = granted(&server).requests_per_minute(20);
+            let (name, authority) = by_name(scene, &server, "circle.test", 20);
+            address.set(name.clone()).unwrap();
+            let arguments = json!({"case": "http", "authority": name, "count": 1_000_000});
             let report = scene.attack(arguments, &authority);
             check(&report, &Expected::Fails(&[ErrorCase::LimitExceeded]))?;
             match server.connections() {
@@ -337,10 +336,7 @@ fn messages_stay_within_bounds() {
                 "HTTP/1.1 200 OK\r\nx-long: ",
                 vec![b'x'; 64 << 10],
             ),
-            endless(
-                "interim answers without end",
-                "",
-                b"HTTP/1.1 103 Early Hints\r\n\r\n".to_vec(),
+            endless_interim_answers(),
             ),
             endless("no HTTP at all", "", vec![0xff; 4096]),
             case("T-NET-10", "an upload without end", |scene| {
@@ -357,9 +353,8 @@ fn messages_stay_within_bounds() {
             }),
             case("T-NET-11", "more requests than are granted", |scene| {
                 let server = Server::honest();
-                let authority = granted(&server).requests_per_minute(3);
-                let arguments =
-                    json!({"case": "http-flood", "authority": server.authority(), "count": 50});
+                let (name, authority) = by_name(scene, &server, "flooded.test", 3);
+                let arguments = json!({"case": "http-flood", "authority": name, "count": 50});
                 let report = scene.attack(arguments, &authority);
                 check(&report, &Expected::Says("3 worked, then"))?;
                 match server.connections() {
@@ -380,6 +375,27 @@ fn endless(name: &'static str, head: &'static str, chunk: Vec<u8>) -> Case {
         let report = scene.attack(get(&server.authority()), &authority);
         check(&report, &Expected::Fails(&[ErrorCase::LimitExceeded, ErrorCase::Failed]))
     })
+}
+
+/// Each is read and dropped, so only time is lost.
+fn endless_interim_answers() -> Case {
+    case("T-NET-10", "interim answers without end", |scene| {
+        let server = Server::endless("", b"HTTP/1.1 103 Early Hints\r\n\r\n".to_vec());
+        let authority = granted(&server).deadline_ms(500);
+        let report = scene.attack(get(&server.authority()), &authority);
+        check(
+            &report,
+            &Expected::Fails(&[ErrorCase::LimitExceeded, ErrorCase::Failed, ErrorCase::TimedOut]),
+        )
+    })
+}
+
+/// A server by a name of its own, so that only these requests count towards the limit.
+fn by_name(scene: &Scene, server: &Server, name: &str, per_minute: u32) -> (String, Authority) {
+    scene.names.know(name, &["127.0.0.1"]);
+    let name = format!("{name}:{}", server.port());
+    let authority = granted(server).host(&name).requests_per_minute(per_minute);
+    (name, authority)
 }
 
 /// Fields and methods by which a request would be another than the one that was authorised.

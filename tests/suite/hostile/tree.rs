@@ -129,10 +129,9 @@ impl Outside {
         changed.or_else(|| read.map(|path| format!("{} was read", path.display())))
     }
 
-    fn files(&self) -> Vec<PathBuf> {
-        ["secret.txt", "linked.txt", "moved.txt", "tool.sh", "below/deep.txt"]
-            .map(|name| self.directory.join(name))
-            .to_vec()
+    /// Those that have no second name in the workspace, where reading them is allowed.
+    fn secrets(&self) -> Vec<PathBuf> {
+        ["secret.txt", "tool.sh", "below/deep.txt"].map(|name| self.directory.join(name)).to_vec()
     }
 
     /// From now on, whoever reads is seen.
@@ -141,7 +140,7 @@ impl Outside {
             last_access: Timespec { tv_sec: LONG_AGO, tv_nsec: 0 },
             last_modification: Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT },
         };
-        for path in self.files() {
+        for path in self.secrets() {
             // A file that is gone is told by the comparison.
             let _ = utimensat(CWD, &path, &times, AtFlags::SYMLINK_NOFOLLOW);
         }
@@ -151,6 +150,6 @@ impl Outside {
         let was_read = |path: &PathBuf| {
             fs::symlink_metadata(path).is_ok_and(|metadata| metadata.atime() != LONG_AGO)
         };
-        self.files().into_iter().find(was_read)
+        self.secrets().into_iter().find(was_read)
     }
 }

@@ -98,10 +98,8 @@ fn a_granted_directory_that_was_swapped_is_refused() {
     std::os::unix::fs::symlink(&secret.0, workspace.path("dir")).unwrap();
     let mut swapped = shell(&workspace, "cat file; echo x > file");
     swapped.directory = "/granted".to_owned();
-    swapped.dirs = vec![xzatoma::capability::process::GrantedDir {
-        guest_path: "/granted".to_owned(),
-        ..dir
-    }];
+    swapped.dirs =
+        vec![xzatoma::capability::process::GrantedDir { guest_path: "/granted".to_owned(), ..dir }];
     // It was moved, so it is found under its new name; what is at the old one is not touched.
     let finished = start(swapped.clone()).unwrap();
     assert_eq!(out(&finished), "");

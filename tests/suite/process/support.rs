@@ -115,8 +115,11 @@ pub fn shell(workspace: &Scratch, script: &str) -> ProcessSpec {
 /// The test executable as the program, doing what `probe` names.
 pub fn probe(workspace: &Scratch, probe: &str) -> ProcessSpec {
     let own = std::env::current_exe().unwrap();
-    let mut spec =
-        spec(workspace, "sh", &["--exact", &crate::process::probe::name(), "--ignored", "--nocapture"]);
+    let mut spec = spec(
+        workspace,
+        "sh",
+        &["--exact", &crate::process::probe::name(), "--ignored", "--nocapture"],
+    );
     spec.dirs.push(granted("/tests", own.parent().unwrap(), false));
     spec.program = Program::Path(Path::new("/tests").join(own.file_name().unwrap()));
     spec.environment.insert("PROBE".to_owned(), probe.to_owned());

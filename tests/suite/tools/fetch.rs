@@ -144,7 +144,6 @@ fn what_is_no_request() {
         ("http://127.0.0.1\\@evil/", "backslash"),
         ("http://127.0.0.1/\tx", "control character"),
         ("http://127.0.0.1:99999/", "not a URL"),
-        ("http:///x", "not a URL"),
     ] {
         let message = client.fails(json!({"url": url}), InvalidInput, &[part]);
         assert!(!message.contains("secret"), "{message}");

@@ -41,7 +41,7 @@ fn lines_with_path_and_number() {
     assert_eq!(
         output.text,
         "a/z.txt:1:found\na/z.txt:3:found twice found\nb.txt:2:found\n\n\
-         3 matching lines in 2 files. Searched 2 files (43 bytes)."
+         3 matching lines in 2 files. Searched 2 files (37 bytes)."
     );
     assert_eq!((fact(&output, "results"), fact(&output, "matching_files")), ("3", "2"));
     assert_eq!((fact(&output, "files_searched"), fact(&output, "truncated")), ("2", "false"));

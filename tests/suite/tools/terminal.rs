@@ -60,7 +60,7 @@ fn a_command_is_a_list_or_a_line() {
     assert!(output.text.starts_with("exit code 0 after "), "{}", output.text);
     assert_eq!(stdout(&output.text), "a  b $HOME *  \"q\"\n");
     assert!(output.text.ends_with("--- stderr: empty"), "{}", output.text);
-    assert_eq!((fact(&output, "exit_code"), fact(&output, "stdout_bytes")), ("0", "20"));
+    assert_eq!((fact(&output, "exit_code"), fact(&output, "stdout_bytes")), ("0", "18"));
     assert!(fact(&output, "duration_ms").parse::<u64>().is_ok());
     let used = &report.receipt.processes[0];
     assert_eq!((used.argv[1].as_str(), used.exit_code), ("a  b", Some(0)));

@@ -7,10 +7,10 @@
 
 use std::rc::Rc;
 
+use htmd::Node;
 use html5ever::tendril::TendrilSink;
 use html5ever::tree_builder::TreeBuilderOpts;
 use html5ever::{ParseOpts, parse_document};
-use htmd::Node;
 use markup5ever_rcdom::{NodeData, RcDom};
 
 use super::clean::tag;

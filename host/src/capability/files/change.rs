@@ -4,9 +4,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Timespec, Timestamps};
 
+use super::FsResult;
 use super::descriptor::{Opened, open_name};
 use super::resolve::Located;
-use super::FsResult;
 use crate::capability::bindings::fs::{ErrorCode, NewTimestamp};
 
 /// WASI knows no permission bits, so a tool that replaces a file by renaming a new one over it

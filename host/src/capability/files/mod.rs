@@ -70,6 +70,8 @@ pub struct FilesCtx {
     /// Files, directories and listings that the guest holds open.
     open: u32,
     max_open: u32,
+    /// A clone for every walk under way.
+    walks: Arc<()>,
 }
 
 impl FilesCtx {
@@ -97,7 +99,14 @@ impl FilesCtx {
                 }
             }
         }
-        Ok(FilesCtx { preopens, roots: Arc::clone(roots), witness, open: 0, max_open })
+        Ok(FilesCtx {
+            preopens,
+            roots: Arc::clone(roots),
+            witness,
+            open: 0,
+            max_open,
+            walks: Arc::default(),
+        })
     }
 
     pub fn preopens(&self) -> &[DirectoryHandle] {
@@ -106,6 +115,11 @@ impl FilesCtx {
 
     pub fn witness(&self) -> &Witness {
         &self.witness
+    }
+
+    /// Held by every walk under way, which counts them.
+    pub fn walks(&self) -> &Arc<()> {
+        &self.walks
     }
 
     pub fn roots(&self) -> &Arc<Roots> {
@@ -119,7 +133,8 @@ impl FilesCtx {
             .filter(|handle| roots::is_at_or_below(place, &handle.place))
             .max_by_key(|handle| handle.place.len())
             .map(|handle| {
-                let below = place[handle.place.trim_end_matches('/').len()..].trim_start_matches('/');
+                let below =
+                    place[handle.place.trim_end_matches('/').len()..].trim_start_matches('/');
                 (handle, if below.is_empty() { "." } else { below })
             })
     }

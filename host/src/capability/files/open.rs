@@ -48,7 +48,8 @@ impl FilesView<'_> {
         if only_directory || located.must_be_directory || located.name == "." {
             how |= OFlags::DIRECTORY;
         }
-        let opened = open_name(&located.parent, &located.name, how).map_err(|errno| match errno {
+        let opened = open_name(&located.parent, &located.name, how).map_err(|errno| {
+            match errno {
             // A link was put there after we looked.
             Errno::LOOP => FsError::Code(ErrorCode::Loop),
             Errno::ACCESS => self.ctx.refuse(
@@ -58,6 +59,7 @@ impl FilesView<'_> {
             // What a FIFO without a reader or a socket answers.
             Errno::NXIO => self.ctx.refuse(&located.place, "it is not a regular file"),
             errno => errno.into(),
+        }
         })?;
         let place = located.place;
         match opened {

@@ -152,10 +152,7 @@ impl HostDescriptor for FilesView<'_> {
             }
             Descriptor::Directory(directory) => {
                 DescriptorFlags::READ
-                    | only_if(
-                        directory.access == Access::Write,
-                        DescriptorFlags::MUTATE_DIRECTORY,
-                    )
+                    | only_if(directory.access == Access::Write, DescriptorFlags::MUTATE_DIRECTORY)
             }
         })
     }
@@ -228,10 +225,7 @@ impl HostDescriptor for FilesView<'_> {
         Ok(bytes.len() as Filesize)
     }
 
-    fn read_directory(
-        &mut self,
-        fd: Resource<Descriptor>,
-    ) -> FsResult<Resource<DirectoryEntries>> {
+    fn read_directory(&mut self, fd: Resource<Descriptor>) -> FsResult<Resource<DirectoryEntries>> {
         let directory = self.directory(&fd)?;
         self.ctx.count_open(&directory.place)?;
         Ok(self.table.push(DirectoryEntries::new(&directory)?)?)
@@ -426,8 +420,7 @@ impl FilesView<'_> {
         let follow = path_flags.contains(PathFlags::SYMLINK_FOLLOW);
         let located = self.ctx.locate(&directory, path, follow)?;
         let stat = fs::statat(&located.parent, &located.name, AtFlags::SYMLINK_NOFOLLOW)?;
-        if located.must_be_directory
-            && FileType::from_raw_mode(stat.st_mode) != FileType::Directory
+        if located.must_be_directory && FileType::from_raw_mode(stat.st_mode) != FileType::Directory
         {
             return Err(ErrorCode::NotDirectory.into());
         }

@@ -53,10 +53,7 @@ impl HttpHooks {
 }
 
 /// What `wasi:http` wants back: the response, and what remains to be done on the connection.
-type Answer = (
-    http::Response<WasiBody>,
-    Box<dyn Future<Output = Result<(), Error>> + Send>,
-);
+type Answer = (http::Response<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>);
 
 impl WasiHttpHooks for HttpHooks {
     fn send_request(

@@ -25,8 +25,14 @@ use crate::tool::{Answer, Approver, Question, ToolError};
 
 /// Toolchains that live in a home directory, read-only for processes. Nothing else of a home is
 /// there, and none of these holds credentials.
-const HOME_TOOLCHAINS: [&str; 6] =
-    [".cargo/bin", ".rustup/toolchains", ".pyenv/versions", ".nvm/versions", ".local/bin", "go/bin"];
+const HOME_TOOLCHAINS: [&str; 6] = [
+    ".cargo/bin",
+    ".rustup/toolchains",
+    ".pyenv/versions",
+    ".nvm/versions",
+    ".local/bin",
+    "go/bin",
+];
 /// Of argv, for the receipt and for questions.
 const MAX_SHOWN_ARGV: usize = 4096;
 /// Arguments of one command; the kernel's own limit is larger.
@@ -95,7 +101,8 @@ impl ProcessCtx {
         self.permit(&command.program, &argv).await?;
         let spec = self.spec(command)?;
         let mut proxy = None;
-        let finished = run(spec, &self.shared.helper, |listener| proxy = self.proxy(listener)).await;
+        let finished =
+            run(spec, &self.shared.helper, |listener| proxy = self.proxy(listener)).await;
         if let Some(proxy) = proxy {
             proxy.stop().await;
         }
@@ -179,9 +186,9 @@ impl ProcessCtx {
     /// A little less than the call has left, so that the answer still gets out.
     fn time_left(&self, asked_ms: Option<u64>) -> Duration {
         const FOR_THE_ANSWER: Duration = Duration::from_millis(50);
-        let left = self
-            .ends
-            .map_or(self.authority.limits.deadline(), |ends| ends.saturating_duration_since(Instant::now()));
+        let left = self.ends.map_or(self.authority.limits.deadline(), |ends| {
+            ends.saturating_duration_since(Instant::now())
+        });
         let left = left.saturating_sub(FOR_THE_ANSWER);
         asked_ms.map_or(left, |asked| left.min(Duration::from_millis(asked)))
     }
@@ -192,10 +199,15 @@ impl ProcessCtx {
             .iter()
             .map(|grant| {
                 let cannot = |error: &dyn std::fmt::Display| {
-                    ToolError::not_found(format!("the granted directory {} cannot be opened: {error}", grant.path))
+                    ToolError::not_found(format!(
+                        "the granted directory {} cannot be opened: {error}",
+                        grant.path
+                    ))
                 };
-                let (root, below) = self.roots.find(&grant.path).ok_or_else(|| cannot(&"no such root"))?;
-                let handle = self.roots.open_granted(&grant.path).map_err(|errno| cannot(&errno))?;
+                let (root, below) =
+                    self.roots.find(&grant.path).ok_or_else(|| cannot(&"no such root"))?;
+                let handle =
+                    self.roots.open_granted(&grant.path).map_err(|errno| cannot(&errno))?;
                 let handle = handle.try_clone().map_err(|error| cannot(&error))?;
                 Ok(GrantedDir {
                     guest_path: grant.path.as_str().to_owned(),
@@ -242,7 +254,9 @@ impl ProcessCtx {
     ) -> Result<wit::Finished, ToolError> {
         let (exit_code, duration, denials) = match &finished {
             Ok(finished) => (finished.exit_code, finished.duration, finished.denials.as_slice()),
-            Err(ProcessError::TimedOut { duration, denials, .. }) => (None, *duration, denials.as_slice()),
+            Err(ProcessError::TimedOut { duration, denials, .. }) => {
+                (None, *duration, denials.as_slice())
+            }
             Err(_) => (None, Duration::ZERO, &[][..]),
         };
         for denial in denials {
@@ -272,12 +286,14 @@ impl ProcessCtx {
             }
             ProcessError::Limit(message) => ToolError::limit_exceeded(message),
             ProcessError::Failed(message) => ToolError::failed(message),
-            ProcessError::TimedOut { stdout, stderr, duration, .. } => ToolError::timed_out(format!(
-                "the program was ended after {:.1} s, at its deadline, with all that it started; give it longer or less to do\nstdout so far:\n{}\nstderr so far:\n{}",
-                duration.as_secs_f64(),
-                beginning(&stdout),
-                beginning(&stderr),
-            )),
+            ProcessError::TimedOut { stdout, stderr, duration, .. } => {
+                ToolError::timed_out(format!(
+                    "the program was ended after {:.1} s, at its deadline, with all that it started; give it longer or less to do\nstdout so far:\n{}\nstderr so far:\n{}",
+                    duration.as_secs_f64(),
+                    beginning(&stdout),
+                    beginning(&stderr),
+                ))
+            }
         }
     }
 }
@@ -286,7 +302,9 @@ fn check_argv(command: &wit::Command) -> Result<Vec<String>, ToolError> {
     let argv: Vec<String> =
         [&command.program].into_iter().chain(&command.arguments).cloned().collect();
     if command.program.is_empty() || argv.iter().any(|argument| argument.contains('\0')) {
-        return Err(ToolError::invalid_input("a command needs a program, and no argument may hold a NUL"));
+        return Err(ToolError::invalid_input(
+            "a command needs a program, and no argument may hold a NUL",
+        ));
     }
     if argv.iter().map(|argument| argument.len() + 1).sum::<usize>() > MAX_ARGUMENT_BYTES {
         return Err(ToolError::limit_exceeded(format!(

@@ -88,18 +88,22 @@ pub fn overrides(include: &[String], exclude: &[String]) -> Result<Override, Too
         .chain(exclude.iter().map(|glob| (glob, format!("!{glob}"))));
     for (glob, pattern) in patterns {
         if glob.len() > MAX_PATTERN_BYTES {
-            return Err(ToolError::limit_exceeded(format!("a glob has at most {MAX_PATTERN_BYTES} bytes")));
+            return Err(ToolError::limit_exceeded(format!(
+                "a glob has at most {MAX_PATTERN_BYTES} bytes"
+            )));
         }
         if glob.is_empty() || glob.starts_with('!') {
             return Err(ToolError::invalid_input(format!(
                 "the glob {glob:?} is empty or starts with '!'; use include for what to visit and exclude for what not"
             )));
         }
-        builder
-            .add(&pattern)
-            .map_err(|error| ToolError::invalid_input(format!("the glob {glob:?} is not valid: {error}")))?;
+        builder.add(&pattern).map_err(|error| {
+            ToolError::invalid_input(format!("the glob {glob:?} is not valid: {error}"))
+        })?;
     }
-    builder.build().map_err(|error| ToolError::invalid_input(format!("the globs are not valid: {error}")))
+    builder
+        .build()
+        .map_err(|error| ToolError::invalid_input(format!("the globs are not valid: {error}")))
 }
 
 /// A small regular file below a directory, links not followed in any part.

@@ -28,6 +28,9 @@ use tree::Tree;
 const READ_AHEAD: usize = 3;
 /// Files larger than this are never handed over whole, whatever the guest asks.
 const MAX_FILE: u64 = 32 << 20;
+/// Walks of one call at a time. Each has a thread of the host's and the batches that it read ahead;
+/// a guest that begins many and takes from none must not use those up.
+const MAX_WALKS: usize = 4;
 /// Include and exclude patterns each become part of a compiled automaton.
 const MAX_PATTERNS: usize = 64;
 const MAX_PATTERN_BYTES: usize = 1024;
@@ -38,7 +41,11 @@ pub struct Walk {
     counts: Arc<Counts>,
     /// For the receipt.
     place: String,
+    _running: Arc<Running>,
 }
+
+/// Counts a walk for as long as the guest has it or its thread reads.
+struct Running(#[expect(dead_code, reason = "counted by its clones")] Arc<()>);
 
 /// Shared with the reading thread.
 #[derive(Debug, Default)]
@@ -103,6 +110,7 @@ impl FilesView<'_> {
         let path = GuestPath::parse(root).map_err(|error| {
             ToolError::denied(format!("{root}: {error}; paths are under /workspace"))
         })?;
+        let running = self.count_walk()?;
         let overrides = ignores::overrides(&options.include, &options.exclude)?;
         let Some((preopen, below)) = self.ctx.find_preopen(path.as_str()) else {
             let error = ToolError::denied(format!(
@@ -112,8 +120,8 @@ impl FilesView<'_> {
             return Err(error);
         };
         let located = self.ctx.locate(preopen, below, true).map_err(|error| match error {
-            FsError::Code(code) => self.ctx.witness().take_refusal().unwrap_or_else(|| {
-                match code {
+            FsError::Code(code) => {
+                self.ctx.witness().take_refusal().unwrap_or_else(|| match code {
                     super::bindings::fs::ErrorCode::NoEntry => ToolError::not_found(format!(
                         "{path} does not exist; list the directory above to see what there is"
                     )),
@@ -121,8 +129,8 @@ impl FilesView<'_> {
                         format!("{path} cannot be: a part of it is a file, not a directory"),
                     ),
                     code => ToolError::failed(format!("{path} cannot be opened: {code:?}")),
-                }
-            }),
+                })
+            }
             FsError::Trap(error) => ToolError::failed(error.to_string()),
         })?;
         let tree = Tree::open(preopen, &located, self.ctx.roots(), options, overrides)?;
@@ -132,8 +140,24 @@ impl FilesView<'_> {
         };
         let counts = Arc::new(Counts::default());
         let (sender, batches) = mpsc::channel(READ_AHEAD);
-        let shared = Arc::clone(&counts);
-        tokio::task::spawn_blocking(move || tree.read_into(&sender, &shared));
-        Ok(Walk { batches, counts, place })
+        let (shared, reading) = (Arc::clone(&counts), Arc::clone(&running));
+        tokio::task::spawn_blocking(move || {
+            tree.read_into(&sender, &shared);
+            drop(reading);
+        });
+        Ok(Walk { batches, counts, place, _running: running })
+    }
+
+    fn count_walk(&self) -> Result<Arc<Running>, ToolError> {
+        let walks = self.ctx.walks();
+        // One is the context's own.
+        if Arc::strong_count(walks) > MAX_WALKS {
+            let error = ToolError::limit_exceeded(format!(
+                "the call has {MAX_WALKS} walks under way, which is its limit; end one first"
+            ));
+            self.ctx.witness().refuse("a walk", &error);
+            return Err(error);
+        }
+        Ok(Arc::new(Running(Arc::clone(walks))))
     }
 }

@@ -72,7 +72,8 @@ impl Tree {
             )),
             errno => ToolError::failed(format!("{place} cannot be opened: {errno}")),
         };
-        let stat = statat(&located.parent, &located.name, AtFlags::SYMLINK_NOFOLLOW).map_err(cannot)?;
+        let stat =
+            statat(&located.parent, &located.name, AtFlags::SYMLINK_NOFOLLOW).map_err(cannot)?;
         let rules = Rules {
             ignore_files: options.ignore_files,
             hidden: options.hidden,
@@ -127,6 +128,10 @@ impl Tree {
             Err(_) => Counts::add(&output.counts.unreadable, 1),
         }
         while let Some(frame) = stack.last_mut() {
+            // Where nothing is found nothing is sent, and a guest that left would not be noticed.
+            if output.batches.is_closed() {
+                return Err(Gone);
+            }
             let Some((name, kind)) = frame.entries.next() else {
                 stack.pop();
                 continue;

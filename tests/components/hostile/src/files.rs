@@ -82,7 +82,10 @@ fn open(arguments: &Arguments, base: &Descriptor) -> Answer {
             how = how | flag;
         }
     }
-    let path = arguments.path.replace("{long}", &"x".repeat(arguments.count as usize));
+    let path = match arguments.path.as_str() {
+        "{long}" => "x".repeat(arguments.count as usize),
+        path => path.to_owned(),
+    };
     let file = base.open_at(path_flags(arguments), &path, how, flags).map_err(failed)?;
     let mut done = vec!["opened".to_owned()];
     if has("read") && !has("directory") {

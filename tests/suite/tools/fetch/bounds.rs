@@ -150,6 +150,7 @@ fn pages_that_are_nested_without_measure() {
         deep("b", 100_000),
         deep("table", 100_000),
         deep("optgroup", 100_000),
+        deep("dd><li", 50_000),
         deep("rt", 100_000),
         deep("p", 100_000),
         deep("li", 100_000),

@@ -60,7 +60,7 @@ fn a_parameter_that_has_no_meaning_is_named_and_nothing_is_done() {
             refused += 1;
         }
     }
-    assert_eq!(refused, 74);
+    assert_eq!(refused, 77);
     assert_eq!(snapshot(&world.workspace()), before);
 }
 

@@ -19,7 +19,7 @@ fn changes(path: &str, directory: &str) -> Vec<Value> {
         json!({"operation": "delete", "path": path}),
         json!({"operation": "delete", "path": directory, "recursive": true}),
         json!({"operation": "copy", "path": "f", "path2": inside}),
-        json!({"operation": "copy", "path": "tree", "path2": inside, "recursive": true}),
+        json!({"operation": "copy", "path": "plain", "path2": inside, "recursive": true}),
         json!({"operation": "move", "path": path, "path2": "elsewhere"}),
         json!({"operation": "move", "path": directory, "path2": "elsewhere"}),
         json!({"operation": "move", "path": "f", "path2": inside}),
@@ -29,7 +29,10 @@ fn changes(path: &str, directory: &str) -> Vec<Value> {
 
 fn filled(setup: Setup) -> World {
     let world = World::with(setup);
-    for path in ["f", "tree/f", "tree/.git/config", ".git/config", ".git/hooks/sample", "own/f"] {
+    for path in [
+        "f", "plain/f", "plain/deep/f", "tree/!first", "tree/f", "tree/.git/config", ".git/config",
+        ".git/hooks/sample", "own/f", "keeps/!first", "keeps/own/f",
+    ] {
         world.write(path, "old");
     }
     std::os::unix::fs::symlink(".git", world.workspace().join("git-link")).unwrap();
@@ -41,7 +44,7 @@ fn a_read_only_grant_stays_as_it_is() {
     let world = filled(Setup::default());
     let before = snapshot(&world.workspace());
     let reader = Caller::new(&world, "file_ops", grant::reading());
-    for arguments in changes("f", "tree") {
+    for arguments in changes("f", "plain/deep") {
         let report = reader.report(arguments.clone());
         let message = reader.fails(arguments.clone(), Denied, &["read-only", "--allow-write"]);
         assert!(!report.receipt.denials.is_empty(), "{arguments}: {message}");
@@ -73,19 +76,32 @@ fn git_is_read_and_never_written() {
         let exists = case.message.contains("exists");
         assert!(case.case == Denied || exists, "{path2}: {case}");
     }
-    writer.fails(json!({"operation": "delete", "path": "tree", "recursive": true}), Denied, &[".git"]);
+    // Nothing of a tree that cannot go as a whole.
+    for arguments in [
+        json!({"operation": "delete", "path": "tree", "recursive": true}),
+        json!({"operation": "copy", "path": "tree", "path2": "copy", "recursive": true}),
+    ] {
+        writer.fails(arguments, Denied, &[".git is never written"]);
+    }
     assert_eq!(snapshot(&world.workspace()), before);
 }
 
 #[test]
 fn hidden_files_are_not_there_and_not_moved() {
-    let world = filled(Setup { hidden: vec!["own"], ..Setup::default() });
+    let world = filled(Setup { hidden: vec!["own", "keeps/own"], ..Setup::default() });
     let before = snapshot(&world.workspace());
     let writer = writer(&world);
     for arguments in changes("own/f", "own") {
         writer.fails(arguments, Denied, &["closed to tools"]);
     }
     writer.fails(json!({"operation": "read", "path": "own/f"}), Denied, &["closed to tools"]);
+    // Nor with what is around them, of which nothing goes either.
+    for arguments in [
+        json!({"operation": "delete", "path": "keeps", "recursive": true}),
+        json!({"operation": "move", "path": "keeps", "path2": "elsewhere"}),
+    ] {
+        writer.fails(arguments, Denied, &["closed to tools"]);
+    }
     let listed = writer.text(json!({"operation": "list"}));
     assert!(!listed.contains("own"), "{listed}");
     assert_eq!(snapshot(&world.workspace()), before);

@@ -20,7 +20,7 @@ fn files_and_counts() {
     let world = many();
     world.write("e", "miss\n");
     let files = searcher(&world).ok(with("hit", json!({"output": "files"})));
-    assert_eq!(files.text, "a\nb/c\nd\n\n3 files with a match. Searched 4 files (125 bytes).");
+    assert_eq!(files.text, "a\nb/c\nd\n\n3 files with a match. Searched 4 files (122 bytes).");
     let count = searcher(&world).ok(with("hit", json!({"output": "count"})));
     assert!(count.text.starts_with("a:4\nb/c:4\nd:4\n\n12 matching lines in 3 files."), "{}", count.text);
     assert_eq!((fact(&count, "matching_lines"), fact(&count, "results")), ("12", "3"));

@@ -27,8 +27,11 @@ fn the_environment_is_not_the_hosts() {
     // Under standard only what is on the list, never what the host happens to have.
     let text = standard(&world, &["env"]).text(run(&["env"]));
     let known = ["HOME", "LANG", "LC_ALL", "PATH", "TERM", "TMPDIR", "TZ"];
-    for line in stdout(&text).lines() {
-        assert!(known.contains(&line.split('=').next().unwrap()), "{line}");
+    for (name, value) in stdout(&text).lines().filter_map(|line| line.split_once('=')) {
+        // The way to the network that this level has, which asks before anything goes out.
+        let to_the_proxy = name.to_ascii_uppercase().ends_with("_PROXY")
+            && (value.starts_with("http://127.0.0.1:") || value.is_empty());
+        assert!(known.contains(&name) || to_the_proxy, "{name}={value}");
     }
 }
 
@@ -75,7 +78,6 @@ fn the_workspace_is_written_under_standard_and_git_is_not() {
         "echo new > .git/hooks-made",
         "rm -rf .git",
         "mv .git elsewhere",
-        "mv sub other",
         "echo new >> sub/.git/config",
         "ln .git/config linked && echo new > linked",
     ] {
