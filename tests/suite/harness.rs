@@ -5,7 +5,7 @@
 //! let world = World::new();
 //! world.write("notes.txt", "one\ntwo\n");
 //! let report = world.call("file_ops", json!({"operation": "read", "path": "notes.txt"}), &grant::reading());
-//! assert!(text(&report).contains("two"));
+//! assert!(report.result.unwrap().text.contains("two"));
 //! ```
 
 use std::fs;
@@ -21,7 +21,7 @@ use xzatoma::capability::http::dial::Resolve;
 use xzatoma::capability::process::{HelperExe, ProcessShared};
 use xzatoma::policy::{Authority, GuestPath};
 use xzatoma::sandbox::{Cache, LoadError, Sandbox, Tool};
-use xzatoma::tool::{CallReport, ErrorCase, Headless, ToolCall, ToolHost};
+use xzatoma::tool::{CallReport, Headless, ToolCall, ToolHost};
 
 pub mod grant;
 
@@ -135,24 +135,6 @@ pub fn tool_call(tool: &str, arguments: &Value, authority: &Authority) -> ToolCa
         arguments: arguments.to_string(),
         authority: Arc::new(authority.clone()),
         approver: Arc::new(Headless),
-    }
-}
-
-/// The text of an answer; a failed call fails the test.
-#[track_caller]
-pub fn text(report: &CallReport) -> &str {
-    match &report.result {
-        Ok(output) => &output.text,
-        Err(error) => panic!("the call failed: {error}"),
-    }
-}
-
-/// The case of a failed call and its message; a call that worked fails the test.
-#[track_caller]
-pub fn failure(report: &CallReport) -> (ErrorCase, &str) {
-    match &report.result {
-        Ok(output) => panic!("the call worked: {}", output.text),
-        Err(error) => (error.case, &error.message),
     }
 }
 

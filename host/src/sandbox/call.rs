@@ -98,7 +98,7 @@ impl Sandbox {
         witness: &Witness,
     ) -> Result<Done, ToolError> {
         let deadline = authority.limits.deadline();
-        if self.machine.threads.exhausted() {
+        if !self.machine.threads.available().await {
             return Err(ToolError::limit_exceeded(format!(
                 "{} earlier calls hold their threads in system calls that do not end; try again later",
                 self.machine.threads.stuck()

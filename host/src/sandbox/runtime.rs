@@ -11,12 +11,17 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{JoinError, JoinHandle};
 
+use super::engine::TICK;
+
 /// More than there are cores, so that a stuck one does not stop the rest.
 const SPARE_THREADS: usize = 2;
+/// Many ticks: a thread that is held for longer than this is not merely busy.
+const LETTING_GO: Duration = Duration::from_millis(200);
 /// Threads that read ahead for `scan`.
 const READERS: usize = 32;
 
@@ -44,8 +49,20 @@ impl GuestThreads {
         self.stuck.load(Ordering::Relaxed)
     }
 
-    /// Whether so many threads are stuck that nothing new should start.
-    pub fn exhausted(&self) -> bool {
+    /// Whether a new guest can be run; not if nearly all threads are stuck. A guest that only
+    /// computes lets go of its thread at the next tick, so the answer is no only if it stays no
+    /// for a while.
+    pub async fn available(&self) -> bool {
+        for _ in 0..LETTING_GO.as_millis() / TICK.as_millis() {
+            if !self.exhausted() {
+                return true;
+            }
+            tokio::time::sleep(TICK).await;
+        }
+        !self.exhausted()
+    }
+
+    fn exhausted(&self) -> bool {
         self.stuck() + 1 >= self.threads
     }
 
@@ -55,30 +72,33 @@ impl GuestThreads {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let ended = Arc::new(Ended { stuck: Arc::clone(&self.stuck), state: Mutex::default() });
-        let inside = EndedOnDrop(Arc::clone(&ended));
+        let thread = Arc::new(Thread { stuck: Arc::clone(&self.stuck), hold: Mutex::default() });
+        let inside = LeftOnDrop(Arc::clone(&thread));
         let guest = async move {
-            let _inside = inside;
-            guest.await
+            let mut guest = std::pin::pin!(guest);
+            std::future::poll_fn(|context| {
+                inside.0.enter();
+                let answer = guest.as_mut().poll(context);
+                inside.0.leave();
+                answer
+            })
+            .await
         };
-        Running { task: self.runtime.spawn(guest), ended }
+        Running { task: self.runtime.spawn(guest), thread }
     }
 }
 
 /// A guest on its way.
 pub struct Running<T> {
     task: JoinHandle<T>,
-    ended: Arc<Ended>,
+    thread: Arc<Thread>,
 }
 
 impl<T> Running<T> {
-    /// Gives up: the guest is cancelled, and counted as stuck until its thread lets go.
+    /// Gives up: the guest is cancelled. If it has a thread at this moment, that one counts as
+    /// stuck until it lets go; one that merely waits for its turn will never get it.
     pub fn abandon(self) {
-        let mut state = self.ended.lock();
-        if !state.ended && !state.abandoned {
-            state.abandoned = true;
-            self.ended.stuck.fetch_add(1, Ordering::Relaxed);
-        }
+        self.thread.give_up();
     }
 }
 
@@ -96,31 +116,49 @@ impl<T> Drop for Running<T> {
     }
 }
 
+/// Whether a guest has a thread, and whether that is counted as stuck.
 #[derive(Default)]
-struct State {
-    ended: bool,
-    abandoned: bool,
+struct Hold {
+    held: bool,
+    counted: bool,
 }
 
-struct Ended {
+struct Thread {
     stuck: Arc<AtomicUsize>,
-    state: Mutex<State>,
+    hold: Mutex<Hold>,
 }
 
-impl Ended {
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+impl Thread {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Hold> {
+        self.hold.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn enter(&self) {
+        self.lock().held = true;
+    }
+
+    fn leave(&self) {
+        let mut hold = self.lock();
+        hold.held = false;
+        if std::mem::take(&mut hold.counted) {
+            self.stuck.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    fn give_up(&self) {
+        let mut hold = self.lock();
+        if hold.held && !hold.counted {
+            hold.counted = true;
+            self.stuck.fetch_add(1, Ordering::Relaxed);
+        }
     }
 }
 
-struct EndedOnDrop(Arc<Ended>);
+/// A guest that ends by a panic leaves too.
+struct LeftOnDrop(Arc<Thread>);
 
-impl Drop for EndedOnDrop {
+impl Drop for LeftOnDrop {
     fn drop(&mut self) {
-        let mut state = self.0.lock();
-        state.ended = true;
-        if state.abandoned {
-            self.0.stuck.fetch_sub(1, Ordering::Relaxed);
-        }
+        self.0.leave();
     }
 }

@@ -255,7 +255,7 @@ fn hoarded_walks(scene: &mut Scene) -> Verdict {
     });
     check(&looked, &Expected::Says("1 files")).map_err(|what| format!("another's walk: {what}"))?;
     match &hoarded.result {
-        Ok(output) if output.text.contains("walks, then LimitExceeded") => Ok(()),
+        Ok(output) if output.text.contains("4 walks, then ToolError::LimitExceeded") => Ok(()),
         Err(error) if matches!(error.case, ErrorCase::LimitExceeded | ErrorCase::TimedOut) => {
             Ok(())
         }

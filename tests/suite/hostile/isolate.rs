@@ -29,6 +29,11 @@ pub fn alone(test: &str, body: impl FnOnce()) {
         .env(ALONE, "1")
         // Backtraces of refused file operations cost more than the operations.
         .env("RUST_BACKTRACE", "0")
+        // Large blocks go back to the system when they are freed: what is resident is in use.
+        .env("MALLOC_MMAP_THRESHOLD_", "131072")
+        // Tools must not use it; nobody listens there.
+        .env("HTTP_PROXY", "http://127.0.0.1:9")
+        .env("http_proxy", "http://127.0.0.1:9")
         .stdin(Stdio::null())
         .stdout(output.try_clone().unwrap())
         .stderr(output)

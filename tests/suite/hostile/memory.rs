@@ -99,7 +99,8 @@ fn declared() -> Vec<Case> {
             check(&loaded.call(&grant::nothing().memory_mib(32)), &Expected::Says("done"))
         }),
         case("T-MEM-04", "a hundred memories", |_| {
-            let memories = format!(r#"(memory $own (export "memory") 1) {}"#, "(memory 1) ".repeat(99));
+            let memories =
+                format!(r#"(memory $own (export "memory") 1) {}"#, "(memory 1) ".repeat(99));
             refused(&Wat::named("a_hundred_memories").memory(&memories))
         }),
     ]
@@ -138,8 +139,9 @@ fn tables_and_instances() -> Vec<Case> {
 
 /// The pool gives the same pages to one guest after the other.
 fn reused_memory(_: &mut Scene) -> Verdict {
-    let component = Wat::named("leaves_traces").memory(r#"(memory $own (export "memory") 64)"#).call(
-        "(local $at i32)
+    let component =
+        Wat::named("leaves_traces").memory(r#"(memory $own (export "memory") 64)"#).call(
+            "(local $at i32)
          (local.set $at (i32.const 65536))
          (loop $look
            (if (i64.ne (i64.load (local.get $at)) (i64.const 0)) (then unreachable))
@@ -147,7 +149,7 @@ fn reused_memory(_: &mut Scene) -> Verdict {
            (local.set $at (i32.add (local.get $at) (i32.const 512)))
            (br_if $look (i32.lt_u (local.get $at) (i32.const 4194304))))
          (i32.const 64)",
-    );
+        );
     let loaded = load(&component)?;
     for _ in 0..50 {
         check(&loaded.call(&grant::nothing()), &Expected::Says("done"))?;

@@ -337,7 +337,6 @@ fn messages_stay_within_bounds() {
                 vec![b'x'; 64 << 10],
             ),
             endless_interim_answers(),
-            ),
             endless("no HTTP at all", "", vec![0xff; 4096]),
             case("T-NET-10", "an upload without end", |scene| {
                 let server = Server::start(|stream, _| {

@@ -63,7 +63,10 @@ fn get_is_the_default() {
 fn head_answers_the_headers() {
     let world = World::new();
     let server = Server::start(|_, stream| {
-        send(stream, b"HTTP/1.1 200 OK\r\nContent-Length: 12345\r\nX-Thing: a\r\nX-Thing: b\r\n\r\n");
+        send(
+            stream,
+            b"HTTP/1.1 200 OK\r\nContent-Length: 12345\r\nX-Thing: a\r\nX-Thing: b\r\n\r\n",
+        );
     });
     let output = client(&world, &[&server]).ok(with(&server.url("/"), json!({"method": "HEAD"})));
     assert!(output.text.starts_with("HTTP status 200 for http://127.0.0.1:"), "{}", output.text);
@@ -111,10 +114,19 @@ fn a_status_of_failure_is_one() {
     let world = World::new();
     let page = "<html><title>Oh</title><body><h1>No such page</h1><script>x()</script></body>";
     for (head, parts) in [
-        ("404 Not Found\nContent-Type: text/html", vec!["HTTP status 404", "check the URL", "No such page"]),
-        ("500 Internal Server Error\nContent-Type: text/html", vec!["HTTP status 500", "try again later"]),
+        (
+            "404 Not Found\nContent-Type: text/html",
+            vec!["HTTP status 404", "check the URL", "No such page"],
+        ),
+        (
+            "500 Internal Server Error\nContent-Type: text/html",
+            vec!["HTTP status 500", "try again later"],
+        ),
         ("403 Forbidden\nContent-Type: text/html", vec!["HTTP status 403", "Authorization"]),
-        ("429 Too Many Requests\nRetry-After: 17\nContent-Type: text/html", vec!["429", "Retry-After: 17"]),
+        (
+            "429 Too Many Requests\nRetry-After: 17\nContent-Type: text/html",
+            vec!["429", "Retry-After: 17"],
+        ),
     ] {
         let server = Server::fixed(head, page);
         let client = client(&world, &[&server]);
@@ -122,7 +134,8 @@ fn a_status_of_failure_is_one() {
         assert!(message.contains(&server.url("/p")) && !message.contains("x()"), "{message}");
     }
     let server = Server::fixed("503 Unavailable\nContent-Type: text/plain", "y".repeat(1 << 20));
-    let message = client(&world, &[&server]).fails(json!({"url": server.url("/")}), Failed, &["503"]);
+    let message =
+        client(&world, &[&server]).fails(json!({"url": server.url("/")}), Failed, &["503"]);
     assert!(message.len() < 3000 && message.contains("yyy") && message.ends_with("[cut]"));
     let head = with(&server.url("/"), json!({"method": "HEAD"}));
     client(&world, &[&server]).fails(head, Failed, &["503"]);

@@ -54,7 +54,11 @@ fn operations_that_write_are_not_known() {
     let caller = Caller::new(&world, "file_ops_readonly", grant::writing());
     for operation in ["write", "edit", "append", "delete", "copy", "move", "mkdir"] {
         let arguments = json!({"operation": operation, "path": "src/main.rs"});
-        caller.fails(arguments, InvalidInput, &["`operation`", operation, "`read`, `list`, `find`"]);
+        caller.fails(
+            arguments,
+            InvalidInput,
+            &["`operation`", operation, "`read`, `list`, `find`"],
+        );
     }
     assert_eq!(snapshot(&world.workspace()), before);
 }

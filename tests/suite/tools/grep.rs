@@ -98,7 +98,8 @@ fn what_is_no_pattern() {
     world.write("f", "x");
     let searcher = searcher(&world);
     for pattern in ["(", "[a", "*", r"(?=x)", r"\1", r"a{5,2}", "(?P<n"] {
-        let message = searcher.fails(with(pattern, json!({})), InvalidInput, &["regular expression"]);
+        let message =
+            searcher.fails(with(pattern, json!({})), InvalidInput, &["regular expression"]);
         assert!(message.contains("look-around"), "{message}");
     }
     searcher.fails(with("", json!({})), InvalidInput, &["pattern is empty"]);

@@ -85,7 +85,8 @@ fn what_only_a_shell_would_do_is_refused() {
         ("echo *.rs", "\"*\""),
         ("echo ~/x", "\"~\""),
     ] {
-        let message = caller.fails(json!({"command": line}), InvalidInput, &[part, "needs a shell"]);
+        let message =
+            caller.fails(json!({"command": line}), InvalidInput, &[part, "needs a shell"]);
         assert!(message.contains(r#"["sh", "-c", "..."]"#), "{message}");
     }
     caller.fails(json!({"command": "echo 'a"}), InvalidInput, &["not closed"]);

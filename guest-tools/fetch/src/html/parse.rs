@@ -71,28 +71,24 @@ mod tests {
             "<div>",
             "<b>",
             "<x>",
-            "<table>",
             "<table><tr><td>",
-            "<table><div>",
             "<template>",
             "<optgroup>",
             "<rt>",
             "<dd><li>",
             "<ul><li>",
-            "<button><p>",
-            "<a href=x><div>",
-            "<i><p></i>",
+            "<object><p>",
         ] {
-            assert!(parse(&tags.repeat(100_000), MOST).is_none(), "{tags}");
+            assert!(parse(&tags.repeat(20_000), MOST).is_none(), "{tags}");
             assert!(parse(&tags.repeat(100), MOST).is_some(), "{tags}");
         }
         for start in ["<svg>", "<math>", "<table>"] {
             for tags in ["<optgroup>", "<x>"] {
-                let html = format!("{start}{}", tags.repeat(100_000));
+                let html = format!("{start}{}", tags.repeat(20_000));
                 assert!(parse(&html, MOST).is_none(), "{start}{tags}");
             }
         }
-        assert!(parse(&format!("<svg>{}", "<tr>".repeat(100_000)), MOST).is_none());
+        assert!(parse(&format!("<svg>{}", "<tr>".repeat(20_000)), MOST).is_none());
     }
 
     #[test]
@@ -100,6 +96,8 @@ mod tests {
         for tags in [
             "<p>",
             "<li>",
+            "<table>",
+            "<table><div>",
             "<dt><dd>",
             "<tr><td>",
             "<br><img>",
@@ -108,7 +106,7 @@ mod tests {
             "</div>",
             "<p>x<li>y<tr><td>z<br><img>",
         ] {
-            assert!(parse(&tags.repeat(20_000), MOST).is_some(), "{tags}");
+            assert!(parse(&tags.repeat(5_000), MOST).is_some(), "{tags}");
         }
         assert!(parse(&"é".repeat(3 * PIECE), MOST).is_some());
     }

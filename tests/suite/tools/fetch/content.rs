@@ -93,7 +93,8 @@ fn binary_content_is_not_shown() {
     ] {
         for format in ["markdown", "text", "raw"] {
             let output = fetch(content_type, body, format);
-            let said = format!("[binary content, {content_type}, {} bytes read; not shown]", body.len());
+            let said =
+                format!("[binary content, {content_type}, {} bytes read; not shown]", body.len());
             assert_eq!(output.text, said);
         }
     }
@@ -118,7 +119,8 @@ const GZIP: &[u8] = &[
 fn compression_is_not_asked_for_and_undone_all_the_same() {
     let world = World::new();
     let server = Server::fixed("200 OK\nContent-Type: text/plain\nContent-Encoding: gzip", GZIP);
-    let client_of = |server: &Server| client(&world, &[server]).report(json!({"url": server.url("/")}));
+    let client_of =
+        |server: &Server| client(&world, &[server]).report(json!({"url": server.url("/")}));
     let output = client_of(&server).result.unwrap();
     assert_eq!(output.text, "hello, compressed\n");
     assert_eq!(server.only().header("accept-encoding"), ["identity"]);

@@ -9,7 +9,10 @@ use super::{client, with};
 use crate::harness::World;
 
 /// Redirects `/N` to where the test says, and answers anything else with its method.
-fn redirecting(status: u16, location: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Server {
+fn redirecting(
+    status: u16,
+    location: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+) -> Server {
     Server::start(move |seen, stream| {
         let reply = match location(&seen.target) {
             Some(to) => answer(&format!("{status} Moved\nLocation: {to}"), b"moved"),
@@ -34,7 +37,10 @@ fn are_followed_one_by_one() {
         let report = client(&world, &[&server]).report(json!({"url": server.url("/a/start")}));
         let output = report.result.unwrap();
         assert_eq!(output.text, "GET /end", "{status}");
-        assert_eq!((fact(&output, "redirects"), fact(&output, "final_url")), ("2", server.url("/end").as_str()));
+        assert_eq!(
+            (fact(&output, "redirects"), fact(&output, "final_url")),
+            ("2", server.url("/end").as_str())
+        );
         // All three are in the receipt.
         let statuses: Vec<_> = report.receipt.http.iter().map(|used| used.status).collect();
         assert_eq!(statuses, [Some(status), Some(status), Some(200)]);
@@ -55,7 +61,11 @@ fn a_post_becomes_a_get_or_stays() {
         let server = redirecting(status, |target| (target == "/start").then(|| "/end".to_owned()));
         client(&world, &[&server]).ok(with(&server.url("/start"), post.clone()));
         let seen = server.seen();
-        assert_eq!((seen[1].method.as_str(), seen[1].body.as_slice()), (method, body.as_bytes()), "{status}");
+        assert_eq!(
+            (seen[1].method.as_str(), seen[1].body.as_slice()),
+            (method, body.as_bytes()),
+            "{status}"
+        );
         assert_eq!(seen[1].header("content-type").is_empty(), method == "GET", "{status}");
         assert_eq!(seen[1].header("x-own"), ["1"]);
     }
@@ -108,15 +118,24 @@ fn are_checked_like_any_request() {
 #[test]
 fn have_an_end() {
     let world = World::new();
-    let circle = redirecting(302, |target| Some(if target == "/a" { "/b" } else { "/a" }.to_owned()));
+    let circle =
+        redirecting(302, |target| Some(if target == "/a" { "/b" } else { "/a" }.to_owned()));
     client(&world, &[&circle]).fails(json!({"url": circle.url("/a")}), Failed, &["circle"]);
     let itself = redirecting(301, |target| Some(target.to_owned()));
     client(&world, &[&itself]).fails(json!({"url": itself.url("/a")}), Failed, &["circle"]);
     let endless = redirecting(302, |target| Some(format!("{target}x")));
-    client(&world, &[&endless]).fails(json!({"url": endless.url("/")}), Failed, &["more than 10 redirects"]);
+    client(&world, &[&endless]).fails(
+        json!({"url": endless.url("/")}),
+        Failed,
+        &["more than 10 redirects"],
+    );
     assert_eq!(endless.seen().len(), 11);
     let nowhere = Server::fixed("302 Found", "");
-    client(&world, &[&nowhere]).fails(json!({"url": nowhere.url("/")}), Failed, &["without saying where"]);
+    client(&world, &[&nowhere]).fails(
+        json!({"url": nowhere.url("/")}),
+        Failed,
+        &["without saying where"],
+    );
     let malformed = redirecting(302, |_| Some("http://[".to_owned()));
     client(&world, &[&malformed]).fails(json!({"url": malformed.url("/")}), Failed, &["not a URL"]);
     let long = redirecting(302, |_| Some(format!("/{}", "x".repeat(20_000))));

@@ -137,7 +137,8 @@ fn read_request(reader: &mut impl BufRead) -> Option<Seen> {
         let (name, value) = field.split_once(':')?;
         headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
     }
-    let value = |name: &str| headers.iter().find(|(known, _)| known == name).map(|(_, value)| value);
+    let value =
+        |name: &str| headers.iter().find(|(known, _)| known == name).map(|(_, value)| value);
     let mut body = Vec::new();
     if let Some(length) = value("content-length") {
         body.resize(length.parse().ok()?, 0);

@@ -41,7 +41,10 @@ fn replaces_a_file_in_one_step_and_keeps_its_mode() {
         set_mode(&path, bits);
         let before = path.metadata().unwrap().ino();
         let output = writer(&world).ok(write("f", "new"));
-        assert_eq!((output.text.as_str(), fact(&output, "created")), ("replaced f: 3 bytes", "false"));
+        assert_eq!(
+            (output.text.as_str(), fact(&output, "created")),
+            ("replaced f: 3 bytes", "false")
+        );
         assert_eq!((world.read("f").as_str(), mode(&path)), ("new", bits), "{bits:o}");
         assert_ne!(path.metadata().unwrap().ino(), before, "the old one was written over");
         writer(&world).ok(edit("f", "new", "newer"));

@@ -81,8 +81,7 @@ fn a_move_to_another_disk_copies_and_deletes() {
     world.write("tree/a/f", "12");
     world.write("f", "345");
     std::os::unix::fs::symlink("a/f", world.workspace().join("tree/link")).unwrap();
-    let caller =
-        Caller::new(&world, "file_ops", grant::writing().dir("/other", Access::Write));
+    let caller = Caller::new(&world, "file_ops", grant::writing().dir("/other", Access::Write));
 
     let output = caller.ok(relocate("f", "/other/f"));
     assert_eq!(fact(&output, "copied"), "true");
@@ -102,7 +101,11 @@ fn a_move_to_another_disk_copies_and_deletes() {
 
     // The same where the source may only be read.
     let caller = Caller::new(&world, "file_ops", grant::reading().dir("/other", Access::Write));
-    caller.fails(relocate("back", "/other/x"), xzatoma::tool::ErrorCase::Denied, &["nothing was moved"]);
+    caller.fails(
+        relocate("back", "/other/x"),
+        xzatoma::tool::ErrorCase::Denied,
+        &["nothing was moved"],
+    );
     assert_eq!((snapshot(&world.workspace()), snapshot(&other.0)), before);
 }
 

@@ -57,17 +57,26 @@ fn a_whole_tree_in_pages() {
     assert_eq!(
         names,
         [
-            ".hidden", "docs/", "docs/a.md", "empty/", "link", "notes.txt", "src/", "src/deep/",
-            "src/deep/lib.rs", "src/main.rs"
+            ".hidden",
+            "docs/",
+            "docs/a.md",
+            "empty/",
+            "link",
+            "notes.txt",
+            "src/",
+            "src/deep/",
+            "src/deep/lib.rs",
+            "src/main.rs"
         ]
     );
     let mut pages = String::new();
     let mut offset = 0;
     loop {
-        let page = reader.ok(
-            json!({"operation": "list", "recursive": true, "offset": offset, "limit": 4}),
+        let page = reader
+            .ok(json!({"operation": "list", "recursive": true, "offset": offset, "limit": 4}));
+        pages.extend(
+            page.text.lines().filter(|line| !line.starts_with('[')).map(|l| format!("{l}\n")),
         );
-        pages.extend(page.text.lines().filter(|line| !line.starts_with('[')).map(|l| format!("{l}\n")));
         assert_eq!(fact(&page, "total"), "10");
         match page.metadata.iter().find(|(key, _)| key == "next_offset") {
             Some((_, next)) => offset = next.parse::<u64>().unwrap(),
@@ -78,7 +87,10 @@ fn a_whole_tree_in_pages() {
     let page = reader.text(json!({"operation": "list", "limit": 2, "offset": 1}));
     assert!(page.ends_with("[entries 2-3 of 6; 3 more, continue with offset 3]"), "{page}");
     assert!(reader.text(json!({"operation": "list", "offset": 6})).contains("there are 6"));
-    assert_eq!(reader.text(json!({"operation": "list", "offset": 0, "limit": 0})).lines().count(), 6);
+    assert_eq!(
+        reader.text(json!({"operation": "list", "offset": 0, "limit": 0})).lines().count(),
+        6
+    );
 }
 
 #[test]
@@ -176,10 +188,7 @@ fn differences() {
     assert_eq!(equal.text, "[no differences between old and same]");
     assert_eq!(fact(&equal, "differ"), "false");
     let differs = reader.ok(with("new"));
-    assert_eq!(
-        differs.text,
-        "--- old\n+++ new\n@@ -1,3 +1,4 @@\n a\n-b\n+B\n c\n+d\n"
-    );
+    assert_eq!(differs.text, "--- old\n+++ new\n@@ -1,3 +1,4 @@\n a\n-b\n+B\n c\n+d\n");
     assert_eq!((fact(&differs, "lines_added"), fact(&differs, "lines_removed")), ("2", "1"));
     let text = |content: &str| json!({"operation": "diff", "path": "old", "content": content});
     assert!(reader.text(text("a\nb\nc\n")).contains("no differences"));
@@ -206,7 +215,11 @@ fn what_cannot_be_compared() {
     reader.fails(with("dir"), InvalidInput, &["directory"]);
     reader.fails(with("../outside/f"), Denied, &["/workspace"]);
     reader.fails(with("large"), LimitExceeded, &["large", "10485760"]);
-    reader.fails(json!({"operation": "diff", "path": "f"}), InvalidInput, &["`path2` or `content`"]);
+    reader.fails(
+        json!({"operation": "diff", "path": "f"}),
+        InvalidInput,
+        &["`path2` or `content`"],
+    );
     let both = json!({"operation": "diff", "path": "f", "path2": "dir/f", "content": "a"});
     reader.fails(both, InvalidInput, &["not both"]);
     reader.fails(json!({"operation": "diff", "content": "a"}), InvalidInput, &["needs `path`"]);

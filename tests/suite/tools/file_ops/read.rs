@@ -116,7 +116,11 @@ fn what_is_too_long_is_described_and_comes_in_parts() {
 
     world.write("one line", "é".repeat(600_000));
     let cut = reader.ok(page("one line", 0, 1));
-    assert!(cut.text.contains("[line 1 of 1 is longer than an answer and was cut"), "{}", cut.text.len());
+    assert!(
+        cut.text.contains("[line 1 of 1 is longer than an answer and was cut"),
+        "{}",
+        cut.text.len()
+    );
     assert!(!cut.text.contains('\u{FFFD}'));
 }
 

@@ -30,8 +30,17 @@ fn changes(path: &str, directory: &str) -> Vec<Value> {
 fn filled(setup: Setup) -> World {
     let world = World::with(setup);
     for path in [
-        "f", "plain/f", "plain/deep/f", "tree/!first", "tree/f", "tree/.git/config", ".git/config",
-        ".git/hooks/sample", "own/f", "keeps/!first", "keeps/own/f",
+        "f",
+        "plain/f",
+        "other/deep/f",
+        "tree/!first",
+        "tree/f",
+        "tree/.git/config",
+        ".git/config",
+        ".git/hooks/sample",
+        "own/f",
+        "keeps/!first",
+        "keeps/own/f",
     ] {
         world.write(path, "old");
     }
@@ -44,7 +53,7 @@ fn a_read_only_grant_stays_as_it_is() {
     let world = filled(Setup::default());
     let before = snapshot(&world.workspace());
     let reader = Caller::new(&world, "file_ops", grant::reading());
-    for arguments in changes("f", "plain/deep") {
+    for arguments in changes("f", "other/deep") {
         let report = reader.report(arguments.clone());
         let message = reader.fails(arguments.clone(), Denied, &["read-only", "--allow-write"]);
         assert!(!report.receipt.denials.is_empty(), "{arguments}: {message}");

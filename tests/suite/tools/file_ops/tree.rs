@@ -83,7 +83,10 @@ fn copies_files_and_trees() {
     symlink("a/f", world.workspace().join("tree/link")).unwrap();
     symlink("/etc/passwd", world.workspace().join("tree/absolute")).unwrap();
     let writer = writer(&world);
-    assert_eq!(writer.text(copy("tree/g", "new/g", false)), "copied tree/g to new/g: 3 bytes; made the directory new");
+    assert_eq!(
+        writer.text(copy("tree/g", "new/g", false)),
+        "copied tree/g to new/g: 3 bytes; made the directory new"
+    );
     assert_eq!(world.read("new/g"), "345");
     let output = writer.ok(copy("tree", "copy", true));
     assert_eq!(
@@ -140,7 +143,10 @@ fn moves_by_renaming() {
     assert_eq!(output.text, "moved f to new/g; made the directory new");
     assert_eq!(fact(&output, "copied"), "false");
     writer.ok(relocate("tree", "new/tree"));
-    assert_eq!((world.read("new/g"), world.read("new/tree/a/f")), ("3".to_owned(), "12".to_owned()));
+    assert_eq!(
+        (world.read("new/g"), world.read("new/tree/a/f")),
+        ("3".to_owned(), "12".to_owned())
+    );
     // A link moves as a link, wherever it leads.
     writer.ok(relocate("link", "moved"));
     assert!(world.workspace().join("moved").is_symlink());
@@ -158,7 +164,10 @@ fn nothing_moves_out_of_a_read_only_grant() {
     let caller = Caller::new(&world, "file_ops", authority);
     for path in ["f", "tree"] {
         let message = caller.fails(relocate(path, "out/f"), Denied, &["cannot be deleted"]);
-        assert!(message.contains("read-only") && message.contains("nothing was moved"), "{message}");
+        assert!(
+            message.contains("read-only") && message.contains("nothing was moved"),
+            "{message}"
+        );
     }
     caller.fails(relocate("out", "elsewhere"), Denied, &[]);
     caller.fails(copy("f", "copy", false), Denied, &["read-only", "--allow-write"]);
@@ -189,7 +198,10 @@ fn makes_directories() {
     world.write("f", "");
     let writer = writer(&world);
     let output = writer.ok(mkdir("a/b/c"));
-    assert_eq!((output.text.as_str(), fact(&output, "created")), ("made the directory a/b/c", "true"));
+    assert_eq!(
+        (output.text.as_str(), fact(&output, "created")),
+        ("made the directory a/b/c", "true")
+    );
     assert!(world.workspace().join("a/b/c").is_dir());
     let again = writer.ok(json!({"operation": "mkdir", "path": "a/b", "recursive": true}));
     assert_eq!((again.text.as_str(), fact(&again, "created")), ("a/b exists already", "false"));

@@ -35,10 +35,22 @@ fn found(world: &World, more: Value) -> Vec<String> {
 #[test]
 fn ignore_files_are_honoured() {
     let world = world(&[
-        "kept.txt", "a.log", "important.log", "build/x", "src/build/x", "src/only/here", "docs/a.md",
-        "docs/b.md", "vendor/keep/x", "vendor/drop/x", "local",
+        "kept.txt",
+        "a.log",
+        "important.log",
+        "build/x",
+        "src/build/x",
+        "src/only/here",
+        "docs/a.md",
+        "docs/b.md",
+        "vendor/keep/x",
+        "vendor/drop/x",
+        "local",
     ]);
-    world.write(".gitignore", "# comment\n*.log\n!important.log\n/build/\nonly/\nvendor/*\n!vendor/keep\n");
+    world.write(
+        ".gitignore",
+        "# comment\n*.log\n!important.log\n/build/\nonly/\nvendor/*\n!vendor/keep\n",
+    );
     // Further down and negated: the nearer file wins.
     world.write("docs/.gitignore", "*.md\n!b.md\n");
     world.write(".ignore", "local\n");
@@ -159,7 +171,11 @@ fn large_files_are_skipped_and_counted() {
     let world = world(&["f"]);
     world.write("large", format!("needle\n{}", "x".repeat(2000)));
     let limited = searcher(&world).ok(with("needle", json!({"max_file_size": 1000})));
-    assert!(limited.text.contains("Skipped 1 file over 1000 bytes (max_file_size)"), "{}", limited.text);
+    assert!(
+        limited.text.contains("Skipped 1 file over 1000 bytes (max_file_size)"),
+        "{}",
+        limited.text
+    );
     assert_eq!((fact(&limited, "skipped_too_large"), fact(&limited, "results")), ("1", "1"));
     assert_eq!(results(&world, "needle", json!({"max_file_size": 2007})).len(), 2);
     assert_eq!(results(&world, "needle", json!({"max_file_size": 2006})).len(), 1);
@@ -174,7 +190,10 @@ fn large_files_are_skipped_and_counted() {
 
 #[test]
 fn what_is_not_searched_is_said() {
-    let world = filled(World::with(Setup { hidden: vec!["own"], ..Setup::default() }), &["f", "own/secret"]);
+    let world = filled(
+        World::with(Setup { hidden: vec!["own"], ..Setup::default() }),
+        &["f", "own/secret"],
+    );
     std::fs::write(world.workspace().join(OsStr::from_bytes(b"odd\xFF")), "needle\n").unwrap();
     rustix::fs::mkfifoat(rustix::fs::CWD, world.workspace().join("pipe"), 0o666.into()).unwrap();
     let output = searcher(&world).ok(with("needle", json!({})));

@@ -22,7 +22,11 @@ fn files_and_counts() {
     let files = searcher(&world).ok(with("hit", json!({"output": "files"})));
     assert_eq!(files.text, "a\nb/c\nd\n\n3 files with a match. Searched 4 files (122 bytes).");
     let count = searcher(&world).ok(with("hit", json!({"output": "count"})));
-    assert!(count.text.starts_with("a:4\nb/c:4\nd:4\n\n12 matching lines in 3 files."), "{}", count.text);
+    assert!(
+        count.text.starts_with("a:4\nb/c:4\nd:4\n\n12 matching lines in 3 files."),
+        "{}",
+        count.text
+    );
     assert_eq!((fact(&count, "matching_lines"), fact(&count, "results")), ("12", "3"));
     let lines = searcher(&world).text(with("hit", json!({"output": "lines"})));
     assert_eq!(lines, searcher(&world).text(with("hit", json!({}))));
@@ -34,14 +38,14 @@ fn neighbours() {
     world.write("f", "1\n2\n3\nx\n5\n6\n7\nx\n9\nx");
     let around = |context: u64| results(&world, "x", json!({"path": "f", "context": context}));
     assert_eq!(around(0), ["f:4:x", "f:8:x", "f:10:x"]);
-    assert_eq!(
-        around(1),
-        ["f-3-3", "f:4:x", "f-5-5", "--", "f-7-7", "f:8:x", "f-9-9", "f:10:x"]
-    );
+    assert_eq!(around(1), ["f-3-3", "f:4:x", "f-5-5", "--", "f-7-7", "f:8:x", "f-9-9", "f:10:x"]);
     let all = around(20);
     assert_eq!((all.len(), all[0].as_str(), all[9].as_str()), (10, "f-1-1", "f:10:x"));
     let apart = results(&world, "hit 1", json!({"context": 1}));
-    assert_eq!(apart, ["a:1:hit 1", "a-2-miss", "--", "b/c:1:hit 1", "b/c-2-miss", "--", "d:1:hit 1", "d-2-miss"]);
+    assert_eq!(
+        apart,
+        ["a:1:hit 1", "a-2-miss", "--", "b/c:1:hit 1", "b/c-2-miss", "--", "d:1:hit 1", "d-2-miss"]
+    );
 }
 
 /// All the pages of a search, one after the other.
@@ -73,11 +77,19 @@ fn pages_fit_together() {
         let whole = results(&world, "hit", json!({"output": output}));
         assert_eq!(whole.len(), total);
         for size in [1, 2, 5, 12] {
-            assert_eq!(pages(&world, "hit", json!({"output": output}), size), whole, "{output} {size}");
+            assert_eq!(
+                pages(&world, "hit", json!({"output": output}), size),
+                whole,
+                "{output} {size}"
+            );
         }
     }
     let beyond = searcher(&world).ok(with("hit", json!({"offset": 12})));
-    assert!(beyond.text.starts_with("Nothing at offset 12: there are 12 results."), "{}", beyond.text);
+    assert!(
+        beyond.text.starts_with("Nothing at offset 12: there are 12 results."),
+        "{}",
+        beyond.text
+    );
     let far = searcher(&world).text(with("hit", json!({"offset": u64::MAX})));
     assert!(far.starts_with("Nothing at offset"), "{far}");
 }

@@ -96,7 +96,14 @@ fn the_rest_of_the_host_is_not_there() {
     std::fs::write(&secret, "secret").unwrap();
     std::os::unix::fs::symlink(&secret, world.workspace().join("link")).unwrap();
     let caller = standard(&world, &["sh"]);
-    for path in [secret.to_str().unwrap(), "../outside/secret", "link", "/etc/shadow", "/root/.ssh", "/proc/1/environ"] {
+    for path in [
+        secret.to_str().unwrap(),
+        "../outside/secret",
+        "link",
+        "/etc/shadow",
+        "/root/.ssh",
+        "/proc/1/environ",
+    ] {
         let message = caller.fails(run(&["sh", "-c", "cat \"$0\"", path]), Failed, &["exit code"]);
         assert!(!message.contains("--- stdout\n"), "{message}");
     }
@@ -127,7 +134,8 @@ fn there_is_no_network() {
 /// Processes of the host, this test's helpers among them, whose command line holds `mark`.
 fn alive(mark: &str) -> usize {
     let processes = Path::new("/proc").read_dir().unwrap();
-    let lines = processes.filter_map(|entry| std::fs::read(entry.ok()?.path().join("cmdline")).ok());
+    let lines =
+        processes.filter_map(|entry| std::fs::read(entry.ok()?.path().join("cmdline")).ok());
     lines.filter(|line| line.windows(mark.len()).any(|window| window == mark.as_bytes())).count()
 }
 
@@ -135,21 +143,24 @@ fn alive(mark: &str) -> usize {
 fn what_is_left_behind_is_killed() {
     let Some(world) = world() else { return };
     let caller = strict(&world, &["sh"]);
+    // A time that nobody else sleeps, to know them by.
+    let long = |number: u32| format!("77{number}{}", std::process::id());
     // In the background, out of the session, with the streams kept open or not.
-    for (seconds, script) in [
-        ("7771", "sleep 7771 & echo done"),
-        ("7772", "sleep 7772 >/dev/null 2>&1 </dev/null & echo done"),
-        ("7773", "(setsid sleep 7773 &) ; echo done"),
+    for (number, script) in [
+        (1, "sleep TIME & echo done"),
+        (2, "sleep TIME >/dev/null 2>&1 </dev/null & echo done"),
+        (3, "(setsid sleep TIME &) ; echo done"),
     ] {
         let started = Instant::now();
-        assert_eq!(stdout(&caller.text(sh(script))), "done\n");
+        let script = script.replace("TIME", &long(number));
+        assert_eq!(stdout(&caller.text(sh(&script))), "done\n");
         assert!(started.elapsed() < Duration::from_secs(5), "{script}: {:?}", started.elapsed());
-        assert_eq!(alive(seconds), 0, "{script}");
+        assert_eq!(alive(&long(number)), 0, "{script}");
     }
-    let mut slow = sh("sleep 7774 & (setsid sleep 7774 &) ; wait");
+    let mut slow = sh(&"sleep TIME & (setsid sleep TIME &) ; wait".replace("TIME", &long(4)));
     slow["timeout_seconds"] = json!(1);
     caller.fails(slow, xzatoma::tool::ErrorCase::TimedOut, &[]);
-    assert_eq!(alive("7774"), 0);
+    assert_eq!(alive(&long(4)), 0);
 }
 
 #[test]
