@@ -61,6 +61,8 @@ fn main() {
             std::process::exit(2);
         }
     };
+    // As many as the memory of live instances is measured with, and some to spare.
+    xzatoma::sandbox::reserve_live_calls(10_100);
     let mut figures = Figures::default();
     type Group<'a> = (&'a str, &'a dyn Fn(&mut Figures));
     let groups: [Group<'_>; 7] = [

@@ -151,6 +151,18 @@ fn names(world: &World, directory: &str) -> BTreeSet<String> {
     entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
 }
 
+/// Makes a pipe, on which nobody will ever write.
+fn make_pipe(world: &World, name: &str) {
+    let made = std::process::Command::new("mkfifo").arg(world.workspace().join(name)).status();
+    assert!(made.unwrap().success());
+}
+
+/// Says why a test does nothing here.
+#[allow(clippy::print_stderr)]
+fn skip(why: &str) {
+    eprintln!("skipped: {why}");
+}
+
 fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }

@@ -7,7 +7,10 @@ use super::options::{ComponentOptions, Granted};
 use crate::capability::files::Roots;
 use crate::capability::process::{HelperExe, ProcessShared};
 use crate::policy::{GuestPath, Level};
-use crate::sandbox::{BuiltIn, Cache, Digest, Sandbox};
+use crate::sandbox::{BuiltIn, Cache, Digest, Sandbox, reserve_live_calls};
+
+/// A command calls one tool; a few places more are for asking components what they are.
+const LIVE_CALLS: u32 = 16;
 
 /// A sandbox over the granted directories with all tools, built in and given.
 pub async fn open(
@@ -33,6 +36,7 @@ async fn open_over(
     components: &ComponentOptions,
     level: Option<Level>,
 ) -> Result<Sandbox, Failure> {
+    reserve_live_calls(LIVE_CALLS);
     let own = OwnPlaces::find();
     let roots =
         Roots::open(mounts, &own.hidden()).map_err(|error| Failure::usage(error.to_string()))?;

@@ -1,10 +1,13 @@
 //! A tool ready to be instantiated: compiled code, its definition, its links.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
-use wasmtime::component::{Component, Linker};
+use wasmtime::component::Component;
 
 use super::link::Interfaces;
+use super::machine::Machine;
 use super::state::CallState;
 use crate::capability::bindings::{RunnerPre, guest};
 use crate::tool::{ToolDefinition, ToolError};
@@ -18,25 +21,39 @@ const MAX_NAME: usize = 64;
 pub struct Prepared {
     component: Component,
     linked: [OnceLock<Result<RunnerPre<CallState>, ToolError>>; Interfaces::COUNT],
+    /// Whether the last call was over at once; so the next one probably is.
+    quick: AtomicBool,
 }
+
+/// Well below a tick, well above a call that only computes a little.
+const QUICK: Duration = Duration::from_millis(1);
 
 impl Prepared {
     pub fn new(component: Component) -> Prepared {
-        Prepared { component, linked: [const { OnceLock::new() }; Interfaces::COUNT] }
+        let linked = [const { OnceLock::new() }; Interfaces::COUNT];
+        Prepared { component, linked, quick: AtomicBool::new(false) }
+    }
+
+    pub fn is_quick(&self) -> bool {
+        self.quick.load(Ordering::Relaxed)
+    }
+
+    pub fn took(&self, time: Duration) {
+        self.quick.store(time < QUICK, Ordering::Relaxed);
     }
 
     /// The component bound to exactly these interfaces. One that needs more is refused, with what
     /// it needs.
     pub fn link(
         &self,
-        linkers: &[Linker<CallState>],
+        machine: &Machine,
         interfaces: Interfaces,
     ) -> Result<&RunnerPre<CallState>, ToolError> {
-        let index = interfaces.index();
-        self.linked[index]
+        self.linked[interfaces.index()]
             .get_or_init(|| {
-                linkers[index]
-                    .instantiate_pre(&self.component)
+                machine
+                    .linker(interfaces)
+                    .and_then(|linker| linker.instantiate_pre(&self.component))
                     .and_then(RunnerPre::new)
                     .map_err(|error| link_failure(&format!("{error:#}")))
             })

@@ -11,8 +11,9 @@ use wasmtime::{
 
 /// How often guests are interrupted to look at their deadline and to let others run.
 pub const TICK: Duration = Duration::from_millis(5);
-/// Calls that can be alive at once.
-pub const MAX_LIVE_CALLS: u32 = 10_000;
+/// Calls that can be alive at once, unless a program asks for another number. Each place in the
+/// pool costs a system call when the engine starts.
+pub const LIVE_CALLS: u32 = 1_000;
 /// The most that one linear memory can hold; the sum per call is a limit of the grant.
 pub const MAX_MEMORY: usize = 1 << 30;
 /// The largest table that one module may have. Interpreters for other languages need thousands.
@@ -55,13 +56,13 @@ fn base() -> Config {
 }
 
 /// An engine that runs guests: instances come from a pool, so that a fresh one costs little.
-pub fn running() -> wasmtime::Result<Engine> {
+pub fn running(live_calls: u32) -> wasmtime::Result<Engine> {
     let mut pool = PoolingAllocationConfig::new();
-    pool.total_component_instances(MAX_LIVE_CALLS);
-    pool.total_core_instances(MAX_LIVE_CALLS * 5);
-    pool.total_memories(MAX_LIVE_CALLS + MAX_LIVE_CALLS / 10);
-    pool.total_tables(MAX_LIVE_CALLS * 3);
-    pool.total_stacks(MAX_LIVE_CALLS);
+    pool.total_component_instances(live_calls);
+    pool.total_core_instances(live_calls * 5);
+    pool.total_memories(live_calls + live_calls / 10 + MAX_MEMORIES);
+    pool.total_tables(live_calls * 3);
+    pool.total_stacks(live_calls);
     pool.max_core_instances_per_component(MAX_CORE_INSTANCES);
     pool.max_memories_per_component(MAX_MEMORIES);
     pool.max_tables_per_component(MAX_TABLES);

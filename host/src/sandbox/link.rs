@@ -37,10 +37,6 @@ impl Interfaces {
         Interfaces { scan: !authority.dirs.is_empty(), process: !authority.programs.is_empty() }
     }
 
-    pub fn all() -> impl Iterator<Item = Interfaces> {
-        (0..Self::COUNT).map(|index| Interfaces { scan: index & 1 != 0, process: index & 2 != 0 })
-    }
-
     pub fn index(self) -> usize {
         usize::from(self.scan) | usize::from(self.process) << 1
     }

@@ -32,8 +32,9 @@ use machine::Machine;
 use state::Shared;
 
 pub use cache::{COMPILE_ARGUMENT, Cache, Digest, compile_main};
-pub use engine::{MAX_LIVE_CALLS, compiling};
+pub use engine::compiling;
 pub use library::{BuiltIn, LoadError, Tool};
+pub use machine::reserve_live_calls;
 pub use precompile::precompile;
 
 /// What a session needs to run tools.

@@ -95,6 +95,7 @@ pub fn shortened(report: &CallReport) -> Result<String, String> {
 }
 
 /// Runs a group's cases, one after the other, in a process of its own.
+#[expect(clippy::print_stderr, reason = "the log of the group's process, shown when it fails")]
 pub fn run(test: &str, cases: impl FnOnce() -> Vec<Case>) {
     isolate::alone(test, || {
         vital::count_panics();
@@ -112,7 +113,7 @@ pub fn run(test: &str, cases: impl FnOnce() -> Vec<Case>) {
                     .extend(problems.into_iter().map(|problem| format!("{id} {name}: {problem}")));
             }
         }
-        if let Err(problem) = start.rested_since() {
+        if let Some(problem) = start.rested_since() {
             failures.push(format!("at the end: {problem}"));
         }
         assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
@@ -135,16 +136,17 @@ fn run_one(scene: &mut Scene, case: Case, start: &Vital) -> Result<(), Vec<Strin
     }
     problems.extend(scene.outside.difference().map(|what| format!("outside: {what}")));
     problems.extend(scene.canary().err());
-    problems.extend(start.settled_since().err());
+    problems.extend(start.settled_since());
     problems
         .extend(protected.difference(&scene.protected()).map(|what| format!("protected: {what}")));
     if case.read_only {
         let changed = everything.difference(&scene.everything());
         problems.extend(changed.map(|what| format!("read-only: {what}")));
     }
-    if scene.world.sandbox().stuck_threads() != 0 {
-        problems.push("a thread is stuck".to_owned());
-    }
+    problems.extend(vital::settles(|| match scene.world.sandbox().stuck_threads() {
+        0 => None,
+        stuck => Some(format!("{stuck} threads are stuck")),
+    }));
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 

@@ -86,7 +86,7 @@ fn crowd(scene: &mut Scene) -> Verdict {
                         .map_err(|what| format!("{arguments}: {what}"))
                 },
             );
-            all(calls.collect()).await
+            together(calls.collect()).await
         };
         let honest = async {
             let mut outcomes = Vec::new();
@@ -109,7 +109,7 @@ fn crowd(scene: &mut Scene) -> Verdict {
 }
 
 /// Waits for all of them, side by side.
-async fn all<F: Future>(futures: Vec<F>) -> Vec<F::Output> {
+pub async fn together<F: Future>(futures: Vec<F>) -> Vec<F::Output> {
     let mut waiting: Vec<_> = futures.into_iter().map(Box::pin).collect();
     let mut outcomes = Vec::new();
     std::future::poll_fn(|context| {

@@ -55,28 +55,13 @@ impl Vital {
     }
 
     /// What is different from how it was, after a while for things to settle.
-    pub fn settled_since(&self) -> Result<(), String> {
-        self.wait(GRACE, |before, now| before.difference(now, false))
+    pub fn settled_since(&self) -> Option<String> {
+        wait(GRACE, || self.difference(&Vital::now(), false))
     }
 
     /// The same, with pools of threads back at their size too.
-    pub fn rested_since(&self) -> Result<(), String> {
-        self.wait(POOL_REST, |before, now| before.difference(now, true))
-    }
-
-    fn wait(
-        &self,
-        patience: Duration,
-        difference: impl Fn(&Vital, &Vital) -> Option<String>,
-    ) -> Result<(), String> {
-        let started = Instant::now();
-        loop {
-            match difference(self, &Vital::now()) {
-                None => return Ok(()),
-                Some(what) if started.elapsed() > patience => return Err(what),
-                Some(_) => std::thread::sleep(Duration::from_millis(10)),
-            }
-        }
+    pub fn rested_since(&self) -> Option<String> {
+        wait(POOL_REST, || self.difference(&Vital::now(), true))
     }
 
     fn difference(&self, now: &Vital, pools: bool) -> Option<String> {
@@ -104,6 +89,22 @@ impl Vital {
             return Some(format!("children: {:?}", now.children));
         }
         None
+    }
+}
+
+/// What is still wrong after a while.
+pub fn settles(problem: impl Fn() -> Option<String>) -> Option<String> {
+    wait(GRACE, problem)
+}
+
+fn wait(patience: Duration, problem: impl Fn() -> Option<String>) -> Option<String> {
+    let started = Instant::now();
+    loop {
+        let found = problem()?;
+        if started.elapsed() > patience {
+            return Some(found);
+        }
+        std::thread::sleep(Duration::from_millis(10));
     }
 }
 

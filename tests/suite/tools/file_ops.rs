@@ -2,6 +2,7 @@
 
 mod arguments;
 mod change;
+#[cfg(target_os = "linux")]
 mod disk;
 mod look;
 mod read;

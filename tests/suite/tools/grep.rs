@@ -6,7 +6,7 @@ mod results;
 use serde_json::{Value, json};
 use xzatoma::tool::ErrorCase::{Denied, InvalidInput, LimitExceeded, NotFound};
 
-use super::{Caller, fact};
+use super::{Caller, fact, make_pipe};
 use crate::harness::{World, grant};
 
 fn searcher(world: &World) -> Caller<'_> {
@@ -163,7 +163,7 @@ fn places_that_cannot_be_searched() {
     searcher.fails(at(""), InvalidInput, &["empty"]);
     std::os::unix::fs::symlink("../outside", world.workspace().join("out")).unwrap();
     searcher.fails(at("out"), Denied, &["outside the granted directory"]);
-    rustix::fs::mkfifoat(rustix::fs::CWD, world.workspace().join("pipe"), 0o666.into()).unwrap();
+    make_pipe(&world, "pipe");
     searcher.fails(at("pipe"), InvalidInput, &["neither a regular file nor a directory"]);
     let nothing = Caller::new(&world, "grep", grant::nothing());
     nothing.fails(at("."), Denied, &["--workspace"]);

@@ -3,8 +3,9 @@
 //! A guest that walks by itself crosses the boundary several times per file. Here a thread of the
 //! host walks and reads ahead while the guest searches what it has: on a tree of small files that
 //! is the difference between two and a half times the cost of a native search and about its equal.
-//! The thread opens every name without following links, from directory handles that descend from
-//! the granted one, and ends when the guest drops the walk or the call ends.
+//! It opens every name without following links, from directory handles that descend from the
+//! granted one. It stops while enough waits for the guest, and ends when the guest drops the walk
+//! or the call ends.
 
 mod batch;
 mod ignores;
@@ -22,14 +23,13 @@ use super::files::{FilesView, FsError};
 use crate::policy::GuestPath;
 use crate::tool::ToolError;
 use batch::Batch;
-use tree::Tree;
+use tree::{Reader, Stopped, Tree};
 
 /// Batches that wait for the guest. With [`batch::TARGET_BYTES`] this bounds the memory of a walk.
 const READ_AHEAD: usize = 3;
 /// Files larger than this are never handed over whole, whatever the guest asks.
 const MAX_FILE: u64 = 32 << 20;
-/// Walks of one call at a time. Each has a thread of the host's and the batches that it read ahead;
-/// a guest that begins many and takes from none must not use those up.
+/// Walks of one call at a time: each has batches that were read ahead, in the host's memory.
 const MAX_WALKS: usize = 4;
 /// Include and exclude patterns each become part of a compiled automaton.
 const MAX_PATTERNS: usize = 64;
@@ -44,7 +44,7 @@ pub struct Walk {
     _running: Arc<Running>,
 }
 
-/// Counts a walk for as long as the guest has it or its thread reads.
+/// Counts a walk for as long as the guest has it or it is being read.
 struct Running(#[expect(dead_code, reason = "counted by its clones")] Arc<()>);
 
 /// Shared with the reading thread.
@@ -140,11 +140,7 @@ impl FilesView<'_> {
         };
         let counts = Arc::new(Counts::default());
         let (sender, batches) = mpsc::channel(READ_AHEAD);
-        let (shared, reading) = (Arc::clone(&counts), Arc::clone(&running));
-        tokio::task::spawn_blocking(move || {
-            tree.read_into(&sender, &shared);
-            drop(reading);
-        });
+        tokio::spawn(read(tree.reader(), sender, Arc::clone(&counts), Arc::clone(&running)));
         Ok(Walk { batches, counts, place, _running: running })
     }
 
@@ -159,5 +155,35 @@ impl FilesView<'_> {
             return Err(error);
         }
         Ok(Arc::new(Running(Arc::clone(walks))))
+    }
+}
+
+/// Reads ahead until the end, or until the guest or the call has gone. A thread is used only while
+/// there is something to read: between that, the walk waits for the guest without one.
+async fn read(
+    mut reader: Reader,
+    batches: mpsc::Sender<Batch>,
+    counts: Arc<Counts>,
+    _running: Arc<Running>,
+) {
+    loop {
+        let (sender, shared) = (batches.clone(), Arc::clone(&counts));
+        let reading = tokio::task::spawn_blocking(move || {
+            let stopped = reader.read(&sender, &shared);
+            (reader, stopped)
+        });
+        match reading.await {
+            Ok((back, Stopped::Full(batch))) => {
+                if batches.send(batch).await.is_err() {
+                    return;
+                }
+                reader = back;
+            }
+            Ok((_, Stopped::Ended)) => return,
+            Err(error) => {
+                tracing::error!(%error, "a walk ended before its end");
+                return;
+            }
+        }
     }
 }

@@ -8,6 +8,7 @@ use ignore::overrides::Override;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 use tokio::sync::mpsc::Sender;
+use tokio::sync::mpsc::error::TrySendError;
 
 use super::batch::{Added, Batch};
 use super::ignores::Ignores;
@@ -52,9 +53,6 @@ struct Frame {
     entries: std::vec::IntoIter<(String, FileType)>,
     ignores: Ignores,
 }
-
-/// The guest is gone: nobody waits for more.
-struct Gone;
 
 impl Tree {
     pub fn open(
@@ -105,32 +103,31 @@ impl Tree {
         matches!(self.start, Start::Directory(_))
     }
 
-    /// Reads everything into batches, until the end or until the guest has gone.
-    pub(super) fn read_into(self, batches: &Sender<Batch>, counts: &Counts) {
-        let mut output = Output { batch: Batch::new(), batches, counts };
-        // A guest that went away is the ordinary end of a search that found enough.
-        if self.walk(&mut output).is_ok() {
-            let _ = output.send();
-        }
+    /// Begins the walk.
+    pub fn reader(self) -> Reader {
+        Reader { tree: self, stack: None, batch: Batch::new() }
     }
 
-    fn walk(&self, output: &mut Output<'_>) -> Result<(), Gone> {
-        let fd = match &self.start {
-            Start::Directory(fd) => fd,
-            Start::File { parent, name } => {
-                return output.add(parent, name, name, self.options.max_size);
+    fn walk(&self, stack: &mut Option<Vec<Frame>>, output: &mut Output<'_>) -> Result<(), Stopped> {
+        let stack = match stack {
+            Some(stack) => stack,
+            None => {
+                let stack = stack.insert(Vec::new());
+                match &self.start {
+                    Start::Directory(fd) => {
+                        stack.extend(self.below(fd, ".", String::new(), &self.ignores, output))
+                    }
+                    Start::File { parent, name } => {
+                        output.add(parent, name, name, self.options.max_size)?;
+                    }
+                }
+                stack
             }
         };
-        let mut stack = Vec::new();
-        let first = open_directory(fd, ".");
-        match first.and_then(|fd| self.frame(fd, String::new(), &self.ignores, output.counts)) {
-            Ok(frame) => stack.push(frame),
-            Err(_) => Counts::add(&output.counts.unreadable, 1),
-        }
         while let Some(frame) = stack.last_mut() {
             // Where nothing is found nothing is sent, and a guest that left would not be noticed.
             if output.batches.is_closed() {
-                return Err(Gone);
+                return Err(Stopped::Ended);
             }
             let Some((name, kind)) = frame.entries.next() else {
                 stack.pop();
@@ -145,13 +142,27 @@ impl Tree {
                 output.add(&frame.fd, &name, &path, self.options.max_size)?;
                 continue;
             }
-            let (fd, ignores) = (open_directory(&frame.fd, &name), frame.ignores.clone());
-            match fd.and_then(|fd| self.frame(fd, path, &ignores, output.counts)) {
-                Ok(below) if stack.len() < MAX_DEPTH => stack.push(below),
-                _ => Counts::add(&output.counts.unreadable, 1),
+            match self.below(&frame.fd, &name, path, &frame.ignores, output) {
+                Some(below) if stack.len() < MAX_DEPTH => stack.push(below),
+                Some(_) => Counts::add(&output.counts.unreadable, 1),
+                None => {}
             }
         }
         Ok(())
+    }
+
+    /// A directory, opened and listed; one that cannot be is counted.
+    fn below(
+        &self,
+        parent: &OwnedFd,
+        name: &str,
+        path: String,
+        above: &Ignores,
+        output: &Output<'_>,
+    ) -> Option<Frame> {
+        let opened = open_directory(parent, name);
+        let listed = opened.and_then(|fd| self.frame(fd, path, above, output.counts));
+        listed.inspect_err(|_| Counts::add(&output.counts.unreadable, 1)).ok()
     }
 
     fn leaves_out(&self, frame: &Frame, name: &str, path: &str, is_directory: bool) -> bool {
@@ -210,14 +221,41 @@ impl Tree {
     }
 }
 
-struct Output<'a> {
+/// A walk under way. It stops when enough waits for the guest, and can go on later: no thread is
+/// held by a guest that does not take what was read for it.
+pub struct Reader {
+    tree: Tree,
+    /// None before the first directory is opened.
+    stack: Option<Vec<Frame>>,
     batch: Batch,
+}
+
+/// Why a reader stopped.
+pub enum Stopped {
+    /// Enough waits. This batch comes next.
+    Full(Batch),
+    /// Everything was read, or the guest has gone: the ordinary end of a search that found enough.
+    Ended,
+}
+
+impl Reader {
+    /// Reads on.
+    pub(super) fn read(&mut self, batches: &Sender<Batch>, counts: &Counts) -> Stopped {
+        let Reader { tree, stack, batch } = self;
+        let mut output = Output { batch, batches, counts };
+        let read = tree.walk(stack, &mut output).and_then(|()| output.send());
+        read.err().unwrap_or(Stopped::Ended)
+    }
+}
+
+struct Output<'a> {
+    batch: &'a mut Batch,
     batches: &'a Sender<Batch>,
     counts: &'a Counts,
 }
 
 impl Output<'_> {
-    fn add(&mut self, parent: &OwnedFd, name: &str, path: &str, max: u64) -> Result<(), Gone> {
+    fn add(&mut self, parent: &OwnedFd, name: &str, path: &str, max: u64) -> Result<(), Stopped> {
         match self.batch.add(parent, name, path, max) {
             Ok(Added::Yes(bytes)) => {
                 Counts::add(&self.counts.files, 1);
@@ -232,12 +270,15 @@ impl Output<'_> {
         }
     }
 
-    fn send(&mut self) -> Result<(), Gone> {
+    fn send(&mut self) -> Result<(), Stopped> {
         if self.batch.is_empty() {
             return Ok(());
         }
-        let full = std::mem::replace(&mut self.batch, Batch::new());
-        self.batches.blocking_send(full).map_err(|_| Gone)
+        let full = std::mem::replace(self.batch, Batch::new());
+        self.batches.try_send(full).map_err(|error| match error {
+            TrySendError::Full(batch) => Stopped::Full(batch),
+            TrySendError::Closed(_) => Stopped::Ended,
+        })
     }
 }
 

@@ -126,7 +126,7 @@ fn a_slow_server_times_out_with_the_call() {
         let started = Instant::now();
         caller.fails(json!({"url": server.url("/")}), TimedOut, &[]);
         let took = started.elapsed();
-        assert!(took < Duration::from_millis(1500), "{took:?}");
+        assert!(took < Duration::from_millis(2500), "{took:?}");
         assert!(took >= Duration::from_millis(600), "{took:?}");
     }
 }

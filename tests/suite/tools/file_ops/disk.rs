@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use xzatoma::policy::Access;
 use xzatoma::tool::ErrorCase::{Failed, LimitExceeded};
 
-use super::super::{Caller, fact, names, snapshot};
+use super::super::{Caller, fact, names, skip, snapshot};
 use super::writer;
 use crate::harness::grant::{self, Add};
 use crate::harness::{Setup, World};
@@ -62,11 +62,6 @@ impl Drop for SmallDisk {
     fn drop(&mut self) {
         let _ = unmount(&self.0, UnmountFlags::DETACH);
     }
-}
-
-#[allow(clippy::print_stderr)]
-fn skip(why: &str) {
-    eprintln!("skipped: {why}");
 }
 
 fn relocate(path: &str, path2: &str) -> Value {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use xzatoma::tool::ErrorCase::{Denied, Failed, InvalidInput, NotFound};
 
-use super::super::{Caller, fact};
+use super::super::{Caller, fact, make_pipe};
 use crate::harness::{World, grant};
 
 fn reader(world: &World) -> Caller<'_> {
@@ -138,7 +138,7 @@ fn a_sparse_terabyte_is_no_trap() {
 fn what_is_no_file() {
     let world = World::new();
     world.write("dir/f", "x");
-    rustix::fs::mkfifoat(rustix::fs::CWD, world.workspace().join("pipe"), 0o666.into()).unwrap();
+    make_pipe(&world, "pipe");
     let reader = reader(&world);
     reader.fails(read("dir"), InvalidInput, &["dir is a directory", "list"]);
     reader.fails(read("."), InvalidInput, &["directory"]);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use xzatoma::policy::Access;
 use xzatoma::tool::ErrorCase::{Denied, Failed, InvalidInput, LimitExceeded, NotFound};
 
-use super::super::{Caller, fact, names, snapshot};
+use super::super::{Caller, fact, make_pipe, names, snapshot};
 use super::writer;
 use crate::harness::World;
 use crate::harness::grant::{self, Add};
@@ -110,7 +110,7 @@ fn what_cannot_be_copied_or_moved() {
     world.write("tree/f", "");
     world.write("f", "");
     world.write("there", "");
-    rustix::fs::mkfifoat(rustix::fs::CWD, world.workspace().join("pipe"), 0o666.into()).unwrap();
+    make_pipe(&world, "pipe");
     let before = snapshot(&world.workspace());
     let writer = writer(&world);
     writer.fails(copy("tree", "copy", false), InvalidInput, &["directory", "recursive"]);

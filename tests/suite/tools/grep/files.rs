@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use serde_json::{Value, json};
 use xzatoma::policy::Access;
 
-use super::super::{Caller, fact};
+use super::super::{Caller, fact, make_pipe};
 use super::{results, searcher, with};
 use crate::harness::grant::{self, Add};
 use crate::harness::{Setup, World};
@@ -87,7 +87,7 @@ fn ignore_files_that_are_traps() {
     std::fs::remove_file(world.workspace().join(".gitignore")).unwrap();
     std::fs::write(world.outside().join("rules"), "f\n").unwrap();
     symlink("../outside/rules", world.workspace().join(".gitignore")).unwrap();
-    rustix::fs::mkfifoat(rustix::fs::CWD, world.workspace().join(".ignore"), 0o666.into()).unwrap();
+    make_pipe(&world, ".ignore");
     assert_eq!(found(&world, json!({})), ["f", "g.log"]);
 }
 
@@ -195,7 +195,7 @@ fn what_is_not_searched_is_said() {
         &["f", "own/secret"],
     );
     std::fs::write(world.workspace().join(OsStr::from_bytes(b"odd\xFF")), "needle\n").unwrap();
-    rustix::fs::mkfifoat(rustix::fs::CWD, world.workspace().join("pipe"), 0o666.into()).unwrap();
+    make_pipe(&world, "pipe");
     let output = searcher(&world).ok(with("needle", json!({})));
     assert!(output.text.contains("f:1:needle\n"), "{}", output.text);
     assert!(!output.text.contains("secret"), "{}", output.text);
