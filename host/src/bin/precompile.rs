@@ -10,7 +10,7 @@ use std::process::ExitCode;
 #[allow(clippy::print_stderr)]
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if arguments.is_empty() || arguments.len() % 2 != 0 {
+    if arguments.is_empty() || !arguments.len().is_multiple_of(2) {
         eprintln!("usage: xzatoma-precompile IN.wasm OUT.cwasm [IN.wasm OUT.cwasm ...]");
         return ExitCode::from(2);
     }

@@ -48,6 +48,7 @@ enum LogFormat {
     Json,
 }
 
+#[allow(clippy::large_enum_variant, reason = "one is made, once")]
 #[derive(Debug, Subcommand)]
 enum Command {
     /// The tools: see what there is, and call one without any model
@@ -58,6 +59,7 @@ enum Command {
     Sandbox(Explain),
 }
 
+#[allow(clippy::large_enum_variant, reason = "one is made, once")]
 #[derive(Debug, Subcommand)]
 enum Tools {
     /// List the tools

@@ -66,7 +66,7 @@ impl DirectoryEntries {
 
     /// The next entry; `.` and `..` are not entries. A name that is not Unicode, which no guest
     /// can say, is an error, so that nobody takes the listing for the whole; it goes on after it.
-    pub fn next(&mut self) -> Result<Option<DirectoryEntry>, Errno> {
+    pub fn next_entry(&mut self) -> Result<Option<DirectoryEntry>, Errno> {
         let dir = self.dir.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
         for entry in dir.by_ref() {
             let entry = entry?;

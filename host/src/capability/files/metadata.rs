@@ -28,6 +28,7 @@ pub fn type_of_name(parent: &OwnedFd, name: &str) -> Result<DescriptorType, Errn
     Ok(descriptor_type(FileType::from_raw_mode(stat.st_mode)))
 }
 
+#[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
 pub fn descriptor_stat(stat: &Stat) -> DescriptorStat {
     DescriptorStat {
         type_: descriptor_type(FileType::from_raw_mode(stat.st_mode)),

@@ -82,11 +82,11 @@ pub fn locate(
             "" | "." => {}
             ".." => walk.up()?,
             _ if pending.iter().all(|rest| rest.is_empty() || rest == ".") => {
-                if follow_last || must_be_directory {
-                    if let Some(target) = walk.read_link(&name)? {
-                        push_link(&mut pending, &target)?;
-                        continue;
-                    }
+                if (follow_last || must_be_directory)
+                    && let Some(target) = walk.read_link(&name)?
+                {
+                    push_link(&mut pending, &target)?;
+                    continue;
                 }
                 last = Some(name);
                 break;

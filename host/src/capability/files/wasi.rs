@@ -443,7 +443,7 @@ impl HostDirectoryEntryStream for FilesView<'_> {
         stream: Resource<DirectoryEntries>,
     ) -> FsResult<Option<DirectoryEntry>> {
         let entries = self.table.get_mut(&stream)?;
-        while let Some(entry) = entries.next()? {
+        while let Some(entry) = entries.next_entry()? {
             if !self.ctx.roots.is_hidden(&entries.place_of(&entry.name)) {
                 return Ok(Some(entry));
             }

@@ -67,6 +67,7 @@ pub(super) fn serve() -> ! {
             NOT_A_HOST
         }
     };
+    #[allow(clippy::disallowed_methods, reason = "the helper ends here, before `main` has begun")]
     std::process::exit(status)
 }
 
