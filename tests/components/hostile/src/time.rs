@@ -94,7 +94,7 @@ fn grow() -> Answer {
         for step in [65_535, 16_384, 1024, 64, 1] {
             while memory_grow(0, step) != REFUSED {}
         }
-        return answer((memory_size(0) * PAGE).to_string());
+        answer((memory_size(0) * PAGE).to_string())
     }
     #[cfg(not(target_arch = "wasm32"))]
     answer(PAGE.to_string())
