@@ -1,4 +1,7 @@
-//! Reading 100 MB through the sandbox against reading it natively.
+//! Reading 100 MB through the sandbox against reading it natively. The tool also finds the lines;
+//! the native side does not.
+
+use std::io::Read;
 
 use super::measure::{Figures, Promise, medians, millis, ratio};
 use super::world::{Scratch, World, runtime};
@@ -22,15 +25,22 @@ pub fn run(figures: &mut Figures) {
         let output = runtime.block_on(world.call("file_ops_readonly", &arguments));
         assert!(output.text.contains("a line of ordinary text"), "{}", output.text);
     };
+    // In pieces, as the tool does it: one buffer for all of it would cost more than reading.
+    let mut buffer = vec![0; 1 << 20];
     let native = || {
-        let bytes = std::fs::read(&path).expect("the file is read");
-        // What the tool does with it: find the lines.
-        let found = bytes.iter().filter(|byte| **byte == b'\n').count();
-        assert_eq!(found, lines);
+        let mut file = std::fs::File::open(&path).expect("the file opens");
+        let mut size = 0;
+        loop {
+            match file.read(&mut buffer).expect("the file is read") {
+                0 => break,
+                read => size += read,
+            }
+        }
+        assert!(size > SIZE / 2);
     };
     let (ours, native) = medians(9, ours, native);
     figures.add(
-        "reading 100 MB and finding its lines, against native",
+        "reading 100 MB and finding its lines, against only reading it",
         millis(ours),
         millis(native),
         Some(ratio(ours, native)),

@@ -60,7 +60,7 @@ pub fn run(figures: &mut Figures, tree_mb: usize) {
             "pattern": search.pattern,
             "case_sensitive": search.case_sensitive,
             "output": "count",
-            "max_results": 100_000,
+            "max_results": 10_000,
         })
         .to_string();
         let ours = || {
