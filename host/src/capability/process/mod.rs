@@ -25,7 +25,8 @@
 //!
 //! - What is called `.git` when it starts, directory or file, at any depth, is mounted read-only.
 //!   The same for what a `.git` file or link names, when that is in the same directory. It cannot
-//!   be moved, removed or replaced.
+//!   be removed or replaced, nor moved by itself; a directory above it can be renamed, and it goes
+//!   along unchanged.
 //! - At the root of the directory none can be made where there was none: an empty placeholder
 //!   holds the name and goes afterwards. A host that is killed may leave it; the next process
 //!   that ends there takes it along.
